@@ -237,6 +237,7 @@ base::Status JobFolder::end(Job& job) {
   if (whole.story.empty()) whole.story = job.now->story;
   whole.loop = job.now->loop;
   whole.hosts = job.now->hosts;
+  if (job.now->waits.is_whole) whole.waits = job.now->waits;
   const auto maps = std::exchange(job.now->maps, nullptr);
   *job.now = std::move(whole);
   if (const base::Status kept = ended_.keep(job.name, *trace); !kept.ok())

@@ -11,6 +11,7 @@
 
 #include "format/trace_data.h"
 #include "online/maps.h"
+#include "online/waits_now.h"
 #include "refrain/trace.h"
 
 namespace refrain::online {
@@ -95,6 +96,7 @@ struct JobNow {
   std::vector<FunctionNow> functions;  // by time
   double run_ns = 0;                   // in and outside of MPI, of all ranks together
   LoopNow loop;
+  WaitsNow waits;
   std::vector<std::pair<std::string, std::string>> answers;  // of plug-ins, by name: any bytes
   std::shared_ptr<const Maps> maps;                          // null: none yet
   std::vector<HostNow> hosts;                                // none: all is on this one

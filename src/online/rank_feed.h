@@ -25,6 +25,7 @@ class RankFeed : public RankSource {
 
   base::Result<format::spool::RankSpool> look() override;
   base::Result<format::spool::RankSpool> finish(format::live::EndReason reason) override;
+  const format::live::Receiver* receiver() const override { return receiver_.get(); }
   Life life() const override { return life_of(cursor()); }
   uint64_t stream_bytes() const override { return feeder_.bytes(); }
   uint64_t stored_bytes() const override { return cursor().file().stored_bytes(); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/live/decode/receiver.h"
 #include "format/live/layout.h"
 #include "format/spool/read.h"
 #include "online/job_now.h"
@@ -30,6 +31,10 @@ class RankSource {
   virtual base::Result<format::spool::RankSpool> look() = 0;
   // The same after the process has ended, with times; once.
   virtual base::Result<format::spool::RankSpool> finish(format::live::EndReason reason) = 0;
+
+  // What has come of its stream, where there is one; as of the last look, and good until the next
+  // one.
+  virtual const format::live::Receiver* receiver() const { return nullptr; }
 
   // By what the last look found.
   virtual Life life() const = 0;

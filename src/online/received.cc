@@ -62,6 +62,8 @@ JobNow ended_job(const std::string& name, const std::string& trace_file, const T
   JobNow job;
   job.name = name;
   job.trace_file = trace_file;
+  job.waits.why_not =
+      trace.has_times() ? "the job had ended when it was first looked at" : std::string(kNoTimes);
   describe(trace, job);
   job.running_ns = reader::data_of(trace).meta.duration_ns;
   // One that has finished, and of which not all came, has losses of other kinds.

@@ -58,9 +58,12 @@ base::Result<JobNow> RecordedJob::look(uint64_t age_ns) {
     job.calls += now.calls;
     job.stream_bytes += rank.sender.stream_bytes();
     job.ranks.push_back(std::move(now));
+    waits_.take(*rank.receiver, record, is_over_);
     if (const base::Status added = all.add(std::move(record)); !added.ok()) return added.error();
   }
   take_trace(all, job);
+  waits_.advance(job.trace.has_value(), is_over_);
+  job.waits = waits_.now();
   if (job.trace) maps_.add(*job.trace, job.running_ns, is_over_);
   job.maps = maps_.now();
   if (age_ns > last_age_ns_)

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "format/live/decode/receiver.h"
 #include "online/job_now.h"
+#include "online/live_waits.h"
 #include "online/recorded_rank.h"
 
 namespace refrain::online {
@@ -40,6 +41,7 @@ class RecordedJob {
   RecordedRun run_;
   std::vector<Rank> ranks_;
   MapLog maps_;
+  LiveWaits waits_;
   bool is_over_ = false;
   uint64_t last_calls_ = 0, last_age_ns_ = 0;
 };

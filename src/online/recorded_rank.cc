@@ -56,7 +56,9 @@ base::Result<RecordedRun> RecordedRun::of(const Trace& trace) {
   auto parts = reader::time_parts_of(trace);
   if (!parts.ok()) return parts.error();
   // Of segments there is what stands for them, which is no stream.
-  if (parts->index.spec.mode != format::TimeMode::kSegments) run.parts_ = std::move(*parts);
+  if (parts->index.spec.mode == format::TimeMode::kSegments) return run;
+  run.decoder_ = std::make_shared<format::BlockDecoder>(parts->index.spec);
+  run.parts_ = std::move(*parts);
   return run;
 }
 
@@ -92,7 +94,7 @@ base::Status RecordedRank::open() {
   if (const base::Status good = put_signatures(*group, static_cast<uint64_t>(place)); !good.ok())
     return good;
   for (const format::ThreadGrammar& l : group->locations)
-    threads_.emplace(l.thread, Thread{grammar::TerminalCursor(data.grammars[l.grammar]), {}, {}});
+    threads_.emplace(l.thread, Thread(grammar::TerminalCursor(data.grammars[l.grammar])));
   add_times();
   return base::Done{};
 }
@@ -171,6 +173,8 @@ base::Status RecordedRank::put_signatures(const format::Group& group, uint64_t p
     functions_.push_back(static_cast<uint32_t>(in.varint()));
   }
   number_of_ = unique.numbers();
+  for (const uint32_t number : number_of_)
+    call_of_.push_back(static_cast<uint16_t>(functions_[number]));
   return base::Done{};
 }
 
@@ -187,19 +191,15 @@ void RecordedRank::add_times() {
   }
 }
 
-// How many calls of the thread had been made by then: known at the ends of blocks, and between them
-// as if calls took equally long.
+// How many calls of the thread had been made by then: known as far as there are times, and behind
+// them as if calls took equally long.
 uint64_t RecordedRank::due(const Thread& t, uint64_t at_ns, bool is_last) const {
   const uint64_t all = t.calls.position() + t.calls.remaining();
   if (is_last) return all;
-  uint64_t begin_ns = 0, end_ns = reader::data_of(run_->trace()).meta.duration_ns;
-  uint64_t calls = all - t.timed;
-  if (t.chunk < t.chunks.size()) {
-    const format::TimeBlock& b = t.chunks[t.chunk].blocks[t.block];
-    begin_ns = b.begin_ns;
-    end_ns = b.end_ns;
-    calls = b.calls;
-  }
+  if (t.chunk < t.chunks.size()) return t.timed + t.early;
+  const uint64_t begin_ns = t.before_ns;
+  const uint64_t end_ns = reader::data_of(run_->trace()).meta.duration_ns;
+  const uint64_t calls = all - t.timed;
   if (at_ns <= begin_ns) return t.timed;
   if (at_ns >= end_ns || end_ns <= begin_ns) return t.timed + calls;
   const double share =
@@ -207,18 +207,19 @@ uint64_t RecordedRank::due(const Thread& t, uint64_t at_ns, bool is_last) const 
   return t.timed + static_cast<uint64_t>(static_cast<double>(calls) * share);
 }
 
-// Blocks that are over, each behind its calls.
-base::Status RecordedRank::send_times(uint32_t number, Thread& t, uint64_t at_ns, bool is_last) {
-  const auto send_calls = [&](uint64_t until) {
-    std::vector<uint32_t> calls;
-    for (; t.sent < until && !t.calls.at_end(); ++t.sent) {
-      calls.push_back(number_of_[t.calls.next()]);
-      if (calls.size() < kCallsAtOnce) continue;
-      out_.calls(number, calls);
-      calls.clear();
-    }
+void RecordedRank::send_calls(uint32_t number, Thread& t, uint64_t until) {
+  std::vector<uint32_t> calls;
+  for (; t.sent < until && !t.calls.at_end(); ++t.sent) {
+    calls.push_back(number_of_[t.calls.next()]);
+    if (calls.size() < kCallsAtOnce) continue;
     out_.calls(number, calls);
-  };
+    calls.clear();
+  }
+  out_.calls(number, calls);
+}
+
+// Blocks that are over, each behind its calls, and what is over of the next one.
+base::Status RecordedRank::send_times(uint32_t number, Thread& t, uint64_t at_ns, bool is_last) {
   while (t.chunk < t.chunks.size()) {
     const format::TimeChunk& chunk = t.chunks[t.chunk];
     if (t.block == chunk.blocks.size()) {
@@ -231,13 +232,42 @@ base::Status RecordedRank::send_times(uint32_t number, Thread& t, uint64_t at_ns
     if (b.end_ns > at_ns && !is_last) break;
     const auto bytes = run_->parts().read(t.offsets[t.chunk] + t.bytes_before, b.bytes);
     if (!bytes.ok()) return bytes.error();
-    send_calls(t.timed + b.calls);
+    send_calls(number, t, t.timed + b.calls);
     out_.times(number, b, *bytes);
     t.timed += b.calls;
+    t.before_ns = b.end_ns;
     t.bytes_before += b.bytes;
     ++t.block;
+    t.early = 0;
+    std::vector<format::TimedCall>().swap(t.open);
   }
-  send_calls(due(t, at_ns, is_last));
+  if (const base::Status good = send_early(number, t, at_ns); !good.ok()) return good;
+  send_calls(number, t, due(t, at_ns, is_last));
+  return base::Done{};
+}
+
+base::Status RecordedRank::open_block(Thread& t) {
+  const format::TimeBlock& b = t.chunks[t.chunk].blocks[t.block];
+  const auto bytes = run_->parts().read(t.offsets[t.chunk] + t.bytes_before, b.bytes);
+  if (!bytes.ok()) return bytes.error();
+  grammar::TerminalCursor terminals = t.calls;
+  terminals.seek(t.timed);
+  if (terminals.remaining() < b.calls) return base::fail("there are more times than calls");
+  t.open.resize(b.calls);
+  for (format::TimedCall& call : t.open) call.terminal = terminals.next();
+  return run_->decoder().decode(b, *bytes, t.before_ns, call_of_, t.open);
+}
+
+base::Status RecordedRank::send_early(uint32_t number, Thread& t, uint64_t at_ns) {
+  if (t.chunk == t.chunks.size() || t.chunks[t.chunk].blocks[t.block].begin_ns > at_ns)
+    return base::Done{};
+  if (t.open.empty())
+    if (const base::Status good = open_block(t); !good.ok()) return good;
+  uint64_t over = t.early;
+  while (over < t.open.size() && t.open[over].end_ns <= at_ns) ++over;
+  send_calls(number, t, t.timed + over);
+  out_.early_times(number, t.timed + t.early, std::span(t.open).subspan(t.early, over - t.early));
+  t.early = over;
   return base::Done{};
 }
 
@@ -256,6 +286,7 @@ void RecordedRank::send_statistics(double share) {
 void RecordedRank::send_state(uint64_t at_ns, bool is_last) {
   const format::TraceData& data = reader::data_of(run_->trace());
   live::State s;
+  if (run_->has_times()) out_.looked(begin_ns_ + at_ns);
   s.state = is_last ? format::spool::State::kDone : format::spool::State::kRunning;
   s.duration_ns = std::min(at_ns, data.meta.duration_ns);
   if (is_last) s.duration_ns = data.meta.duration_ns;
@@ -283,6 +314,13 @@ void RecordedRank::send_state(uint64_t at_ns, bool is_last) {
     p.thread = number;
     p.calls = t.sent;
     p.last_time_ns = begin_ns_ + s.duration_ns;
+    if (t.timed + t.early > 0 && t.timed + t.early == t.sent)
+      p.last_time_ns = begin_ns_ + (t.early > 0 ? t.open[t.early - 1].end_ns : t.before_ns);
+    // The call that is under way.
+    if (t.early < t.open.size() && t.open[t.early].begin_ns <= at_ns && !is_last) {
+      p.open_call = call_of_[t.open[t.early].terminal];
+      p.last_time_ns = begin_ns_ + t.open[t.early].begin_ns;
+    }
     s.threads.push_back(p);
   }
   out_.state(s);

@@ -229,6 +229,7 @@ base::Result<JobNow> WatchedJob::look() {
     if (read.ok()) {
       update(rank, *read, job);
       job.blocked_ns = std::max(job.blocked_ns, rank.source->waited_ns());
+      take_waits(rank, *read);
       // A rank whose record contradicts itself is missing there, and says so.
       (void)all.add(std::move(*read));
     }
@@ -242,12 +243,21 @@ base::Result<JobNow> WatchedJob::look() {
     // Ranks of other hosts may not have come yet.
     if (!source_->is_settled() && job.state != JobState::kRunning) job.state = JobState::kFinishing;
   }
-  if (job.state == JobState::kFinished && !is_left_to_us())
+  const bool is_over = job.state == JobState::kFinished || job.state == JobState::kDied;
+  if (is_over) take_last_waits();
+  const bool has_own_trace = job.state == JobState::kFinished && !is_left_to_us();
+  // What comes from elsewhere is checked; the files here are those of our own recorder.
+  if (has_own_trace && source_ != nullptr) take_trace(all, job);
+  if (has_own_trace) waits_.advance(source_ == nullptr || job.trace, true);
+  if (has_own_trace)
     if (auto whole = finished(); whole.ok()) {
       whole->stream_bytes = job.stream_bytes;
+      whole->waits = waits_.now();
       return whole;
     }
-  take_trace(all, job);
+  if (!job.trace) take_trace(all, job);
+  waits_.advance(job.trace.has_value(), is_over);
+  job.waits = waits_.now();
   if (job.trace) maps_.add(*job.trace, job.running_ns, job.state == JobState::kDied);
   job.maps = maps_.now();
   add_stuck(job);
@@ -255,6 +265,17 @@ base::Result<JobNow> WatchedJob::look() {
   add_speed(job);
   job.look_ns = realtime_ns() - begin + lag_ns;
   return job;
+}
+
+void WatchedJob::take_waits(const Rank& rank, const spool::RankSpool& read) {
+  const format::live::Receiver* const receiver = rank.source->receiver();
+  if (receiver != nullptr) waits_.take(*receiver, read, rank.source->life() != Life::kLives);
+}
+
+// A rank may have gone on behind the look before it was found to be over.
+void WatchedJob::take_last_waits() {
+  for (const auto& [number, rank] : ranks_)
+    if (const auto read = rank.source->look(); read.ok()) take_waits(rank, *read);
 }
 
 bool WatchedJob::is_left_to_us() const {

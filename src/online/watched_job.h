@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "format/spool/post_mortem.h"
 #include "online/job_now.h"
+#include "online/live_waits.h"
 #include "online/rank_source.h"
 
 namespace refrain::online {
@@ -56,11 +57,14 @@ class WatchedJob {
   bool is_left_to_us() const;
   void update(Rank& rank, const format::spool::RankSpool& read, JobNow& job);
   void add_speed(JobNow& job);
+  void take_waits(const Rank& rank, const format::spool::RankSpool& read);
+  void take_last_waits();
 
   std::unique_ptr<JobSource> source_;  // null: the spool here
   std::string folder_, trace_;
   WatchOptions options_;
   MapLog maps_;
+  LiveWaits waits_;
   uint64_t run_ = 0;
   std::map<uint64_t, Rank> ranks_;
   uint64_t last_calls_ = 0, last_time_ns_ = 0;

@@ -181,7 +181,7 @@ def check_limit(folder, jobs_dir, out):
     """More than a job may send."""
     port = free_port()
     os.mkdir(os.path.join(folder, "e"))
-    with Service("--listen", str(port), "-o", out, "--job-bytes", "4096") as service, \
+    with Service("--listen", str(port), "-o", out, "--job-bytes", "5632") as service, \
             Feed(jobs_dir, "nats://127.0.0.1:%d" % port, os.path.join(out, "nats.token")):
         much = serve.LiveJob(os.path.join(folder, "e"), "much", "end", jobs_dir, "--timing", "exact")
         until(lambda: service.jobs().get("much.rfn"), "a job that will send too much")

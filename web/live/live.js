@@ -6,6 +6,7 @@ const kStates = ["computing", "in MPI", "stuck", "finishing", "done", "dead"];
 const kClass = { "computing": "computing", "in MPI": "mpi", "stuck": "stuck",
   "finishing": "finishing", "done": "done", "dead": "dead" };
 const kAnswersEvery = 5;  // looks between two readings of topology and maps
+const kMostWaitRanks = 8;
 const kCells = 96;  // of the topology, in each direction
 
 const at = (id) => document.getElementById(id);
@@ -129,6 +130,33 @@ function drawFunctions(job) {
   }));
 }
 
+// Wait states, and the ranks with which they ended; or why there are none.
+function drawWaits(job) {
+  const waits = job.waits, none = !waits || waits.why_not !== "" || waits.calls === 0;
+  at("waits").hidden = !waits;
+  for (const table of at("waits").querySelectorAll("table")) table.hidden = none;
+  if (!waits) return;
+  at("swept").textContent = waits.why_not ? `None: ${waits.why_not}`
+    : waits.calls === 0 ? waits.stopped || "Not yet: the times of its calls have not come"
+    : `Until ${duration(waits.swept_until_s)} of the run` +
+      (waits.lag_s > 0 ? `, ${duration(waits.lag_s)} behind` : "") +
+      (waits.unmatched_ends > 0 ? `; ${count(waits.unmatched_ends)} ends of messages are not looked at` : "") +
+      (waits.stopped ? `; no further: ${waits.stopped}` : "");
+  if (none) return;
+  at("interval").textContent = `Last ${duration(waits.interval_s)}`;
+  const row = (...cells) => {
+    const tr = element("tr");
+    tr.append(...cells.map((text) => element("td", text)));
+    return tr;
+  };
+  const time = (ns) => (ns > 0 ? duration(ns / 1e9) : "0 s");
+  at("patterns").replaceChildren(...[...waits.patterns].sort((a, b) => b.ns - a.ns).map((p) =>
+    row(p.title, count(p.count), time(p.ns), time(p.recent_ns))));
+  const by = waits.by_rank, order = [...by.rank.keys()].sort((a, b) => by.causing_ns[b] - by.causing_ns[a]);
+  at("causers").replaceChildren(...order.slice(0, kMostWaitRanks).map((i) =>
+    row(`${by.rank[i]}`, time(by.causing_ns[i]), time(by.waiting_ns[i]), time(by.recent_causing_ns[i]))));
+}
+
 // Fills a list of choices, and keeps the one that is chosen.
 function offer(id, names) {
   const select = at(id), chosen = select.value;
@@ -246,6 +274,7 @@ function draw() {
   at("trace").download = job.name;
   drawRanks(job);
   drawFunctions(job);
+  drawWaits(job);
   drawPlugins(job);
   drawMatrix();
   drawMap();

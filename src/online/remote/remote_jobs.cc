@@ -67,6 +67,7 @@ class RemoteJobs::OneRank : public RankSource {
     if (!rank_->wrong.empty()) all.damage.push_back(rank_->wrong);
     return all;
   }
+  const format::live::Receiver* receiver() const override { return rank_->receiver.get(); }
   Life life() const override {
     if (rank_->life == Life::kLives && !rank_->wrong.empty() && is_silent(rank_->came_ns))
       return Life::kDead;

@@ -76,6 +76,52 @@ json hosts_of(const JobNow& job) {
   return all;
 }
 
+// Columns of ranks have no more than this.
+constexpr size_t kMostWaitRanks = 64;
+
+json waits_of(const WaitsNow& waits) {
+  json patterns = json::array(), rank = json::array(), waiting = json::array(),
+       causing = json::array(), recent_waiting = json::array(), recent_causing = json::array();
+  for (const WaitsNow::OfPattern& p : waits.patterns)
+    patterns.push_back({{"pattern", analysis::waits::name_of(p.pattern)},
+                        {"title", analysis::waits::title_of(p.pattern)},
+                        {"ns", p.ns},
+                        {"count", p.count},
+                        {"recent_ns", p.recent_ns},
+                        {"recent_count", p.recent_count}});
+  for (const WaitsNow::OfRank& r : waits.ranks) {
+    if (rank.size() == kMostWaitRanks) break;
+    rank.push_back(r.rank);
+    waiting.push_back(r.waiting_ns);
+    causing.push_back(r.causing_ns);
+    recent_waiting.push_back(r.recent_waiting_ns);
+    recent_causing.push_back(r.recent_causing_ns);
+  }
+  const uint64_t interval_ns =
+      waits.swept_until_ns - std::min(waits.swept_until_ns, waits.recent_from_ns);
+  return {{"why_not", waits.why_not},
+          {"stopped", waits.stopped},
+          {"swept_until_s", seconds(waits.swept_until_ns)},
+          {"interval_s", seconds(interval_ns)},
+          {"lag_s", seconds(waits.lag_ns)},
+          {"behind_rank", waits.behind_rank},
+          {"is_whole", waits.is_whole},
+          {"calls", waits.calls},
+          {"ns", waits.ns},
+          {"recent_ns", waits.recent_ns},
+          {"unassigned_ns", waits.unassigned_ns},
+          {"unmatched_ends", waits.unmatched_ends},
+          {"late_calls", waits.late_calls},
+          {"patterns", patterns},
+          {"ranks", waits.ranks.size()},
+          {"by_rank",
+           {{"rank", rank},
+            {"waiting_ns", waiting},
+            {"causing_ns", causing},
+            {"recent_waiting_ns", recent_waiting},
+            {"recent_causing_ns", recent_causing}}}};
+}
+
 json job_json(const JobNow& job, size_t top) {
   json losses = json::array(), stuck = json::array();
   for (const format::LossRecord& l : job.losses)
@@ -110,6 +156,7 @@ json job_json(const JobNow& job, size_t top) {
             {"calls", job.loop.calls},
             {"least", job.loop.least},
             {"most", job.loop.most}}},
+          {"waits", waits_of(job.waits)},
           {"functions", functions_of(job, top)},
           {"answers", answers_json(job.answers)},
           {"by_rank", by_rank(job)}};
@@ -153,9 +200,9 @@ std::string summary_json(const std::vector<JobNow>& jobs) {
   json all = json::array();
   for (const JobNow& job : jobs) {
     json whole = job_json(job, 0), some;
-    for (const char* key :
-         {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s", "stream_bytes",
-          "lag_s", "blocked_s", "losses", "stuck", "nobody_moves", "circle", "story", "loop"})
+    for (const char* key : {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s",
+                            "stream_bytes", "lag_s", "blocked_s", "losses", "stuck", "nobody_moves",
+                            "circle", "story", "loop", "waits"})
       some[key] = std::move(whole[key]);
     all.push_back(std::move(some));
   }
@@ -186,6 +233,11 @@ std::string metrics_text(const std::vector<JobNow>& jobs) {
        [](const JobNow& j) { return static_cast<double>(j.losses.size()); }},
       {"refrain_job_spool_bytes", "gauge", "Bytes of the job's spool on disk.",
        [](const JobNow& j) { return static_cast<double>(j.spool_bytes); }},
+      {"refrain_job_waiting_seconds_total", "counter",
+       "Time of all ranks in wait states, as far as calls were looked at.",
+       [](const JobNow& j) { return seconds(j.waits.ns); }},
+      {"refrain_job_waits_lag_seconds", "gauge", "How far that is behind the run.",
+       [](const JobNow& j) { return seconds(j.waits.lag_ns); }},
       {"refrain_job_lag_seconds", "gauge", "Age of these numbers when they were ready.",
        [](const JobNow& j) { return seconds(j.look_ns); }},
   };

@@ -14,6 +14,12 @@
 //      "functions": [{"call", "count", "time_ns", "bytes"}]   as `profile`, the `top` by time,
 //      "by_rank": {"rank": [], "calls": [], "state": [], "call": [], "since_s": [], "iterations":
 //      []}, "loop": {"call", "calls": of an iteration, "least", "most": iterations over the ranks}
+//      "waits": {"why_not": "" or why there are none, "stopped", "swept_until_s", "interval_s",
+//                "lag_s", "behind_rank", "is_whole", "calls", "ns", "recent_ns", "unassigned_ns",
+//                "unmatched_ends", "late_calls",
+//                "patterns": [{"pattern", "title", "ns", "count", "recent_ns", "recent_count"}],
+//                "ranks", "by_rank": {"rank": [], "waiting_ns": [], "causing_ns": [],
+//                "recent_waiting_ns": [], "recent_causing_ns": []}}    most first, at most 64
 //      "answers": {"plug-in": "text"}
 //   }], "plugins": [{"name", "disabled", "why", "looks", "missed"}]}
 //
@@ -43,7 +49,7 @@ std::string answers_text(const std::vector<std::pair<std::string, std::string>>&
 // {"jobs": [...]}, each job with `name`, `state`, `ranks`, `calls`, `calls_per_s`,
 // `event_bytes_per_s`, `stream_bytes`, `lag_s`, `blocked_s`, `losses`, `stuck`, `nobody_moves`,
 // `circle`,
-// `story`, `loop` of the above: what programs can rely on. One line, without its newline.
+// `story`, `loop`, `waits` of the above: what programs can rely on. One line, without its newline.
 std::string summary_json(const std::vector<JobNow>& jobs);
 
 // The text format of Prometheus: a sample of each number for each job.

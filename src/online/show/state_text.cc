@@ -92,6 +92,61 @@ std::string ranks_table(const JobNow& job, size_t top) {
   return out;
 }
 
+// "rank 3 1.2 s, rank 0 40 ms"
+std::string most_text(const WaitsNow& waits, size_t top, uint64_t WaitsNow::OfRank::*what) {
+  std::vector<const WaitsNow::OfRank*> order;
+  for (const WaitsNow::OfRank& r : waits.ranks)
+    if (r.*what > 0) order.push_back(&r);
+  std::stable_sort(order.begin(), order.end(),
+                   [what](const auto* a, const auto* b) { return a->*what > b->*what; });
+  std::string out;
+  for (size_t i = 0; i < std::min(order.size(), top); ++i)
+    out += fmt::format("{}rank {} {}", i == 0 ? "" : ", ", order[i]->rank,
+                       text::duration_text(order[i]->*what));
+  return order.size() > top ? out + fmt::format(", {}", text::others_text(order.size() - top))
+                            : out;
+}
+
+// How far the numbers go.
+std::string waits_heading(const WaitsNow& waits) {
+  std::string out = "Waits until " + text::duration_text(waits.swept_until_ns) + " of the run";
+  if (waits.lag_ns > 0) out += ", " + text::duration_text(waits.lag_ns) + " behind";
+  if (waits.lag_ns > 0 && waits.behind_rank >= 0)
+    out += fmt::format(" (rank {})", waits.behind_rank);
+  if (waits.unmatched_ends > 0)
+    out += fmt::format("; {} messages and collectives are too many to be looked at",
+                       text::count_text(waits.unmatched_ends));
+  if (!waits.stopped.empty()) out += "; no further: " + text::printable(waits.stopped);
+  return out + "\n";
+}
+
+std::string waits_text(const JobNow& job, size_t top) {
+  const WaitsNow& waits = job.waits;
+  if (!waits.why_not.empty()) return "no waits: " + waits.why_not + "\n";
+  if (waits.calls == 0) return waits.stopped.empty() ? std::string() : waits_heading(waits);
+  const uint64_t over_ns =
+      waits.swept_until_ns - std::min(waits.swept_until_ns, waits.recent_from_ns);
+  std::vector<const WaitsNow::OfPattern*> order;
+  for (const WaitsNow::OfPattern& p : waits.patterns) order.push_back(&p);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->ns > b->ns; });
+  text::Table table({"<pattern", "waits", "time", "in the last " + text::duration_text(over_ns)});
+  for (const WaitsNow::OfPattern* p : order) {
+    if (table.rows() == top) break;
+    table.add({std::string(analysis::waits::title_of(p->pattern)), text::count_text(p->count),
+               text::time_text(static_cast<double>(p->ns)),
+               text::time_text(static_cast<double>(p->recent_ns))});
+  }
+  std::string out = waits_heading(waits);
+  if (table.rows() > 0) out += table.text();
+  constexpr size_t kMostNamed = 4;
+  const std::string for_whom = most_text(waits, kMostNamed, &WaitsNow::OfRank::causing_ns),
+                    who = most_text(waits, kMostNamed, &WaitsNow::OfRank::waiting_ns);
+  if (!for_whom.empty()) out += "  waited for: " + for_whom + "\n";
+  if (!who.empty()) out += "  that waited: " + who + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string summary_text(const JobNow& job) {
@@ -114,6 +169,7 @@ std::string state_text(const JobNow& job, size_t top) {
                        text::counted_text(job.loop.calls, "call"), job.loop.call,
                        text::count_text(job.loop.least), text::count_text(job.loop.most));
   out += functions_text(job, top);
+  out += waits_text(job, top);
   if (!job.ranks.empty()) out += ranks_table(job, top);
   if (job.state == JobState::kFinished)
     out += "Its trace is written: `refrain profile` and the other verbs say more.\n";
