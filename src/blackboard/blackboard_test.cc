@@ -314,7 +314,9 @@ TEST(Blackboard, AJobThatMakesTheNextOneForEverKeepsNobodyOut) {
   Board board(1);
   std::atomic<bool> is_over{false};
   board.add({1}, [&](refrain_blackboard* b, refrain_entry* const*, const Payloads&) {
-    if (!is_over) EXPECT_EQ(Board::submit(b, 1, 0), 0);
+    if (!is_over.load()) {
+      EXPECT_EQ(Board::submit(b, 1, 0), 0);
+    }
   });
   board.add({2},
             [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) { is_over = true; });

@@ -240,6 +240,51 @@ TEST(SharedBoard, SourcesOfSeveralTypesGetThemFromEverywhere) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Entries that go from rank to rank, and make others that end at the next one: while some ranks
+// have counted and others have not, as many may seem to have been taken as were sent.
+struct Hops {
+  SharedBoard* board;
+  std::atomic<int>* count;
+  std::mt19937 random;
+};
+
+void hop(refrain_blackboard*, refrain_entry* const* entries, int, void* context) {
+  Hops& hops = *static_cast<Hops*>(context);
+  uint64_t left = 0;
+  std::memcpy(&left, refrain_entry_data(entries[0]), sizeof left);
+  ++*hops.count;
+  std::this_thread::sleep_for(std::chrono::microseconds(hops.random() % 3 * 50));
+  if (left == 1) return;
+  put(*hops.board, 10 + hops.random() % 4, left - 1, 0);
+  put(*hops.board, 10 + hops.random() % 4, 1, 0);  // goes no further
+}
+
+TEST(SharedBoard, TheEndIsWhenNothingIsOnItsWay) {
+  constexpr int kTurns = 30, kTokens = 2, kHops = 20;
+  World world(4, 1 << 16);
+  std::atomic<int> count{0};
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < world.size; ++rank)
+    threads.emplace_back([&, rank] {
+      Boxes boxes(world, rank);
+      SharedBoard board(boxes, refrain_blackboard_new(1, 0), 1, 0);
+      Hops hops{&board, &count, std::mt19937(static_cast<uint32_t>(rank))};
+      for (int r = 0; r < world.size; ++r) {
+        const refrain_type type = 10 + static_cast<refrain_type>(r);
+        ASSERT_EQ(board.give(type, r), 0);
+        ASSERT_EQ(board.add("hop", &type, 1, hop, &hops), r);
+      }
+      for (int turn = 1; turn <= kTurns; ++turn) {
+        if (rank == 0)
+          for (int i = 0; i < kTokens; ++i) put(board, 10 + static_cast<refrain_type>(i), kHops, 0);
+        ASSERT_EQ(board.wait(), 0);
+        EXPECT_EQ(count.load(), turn * kTokens * (2 * kHops - 1));
+        ASSERT_EQ(board.wait(), 0);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 // What waits for others does not keep anybody: a bound that is reached by it is passed.
 TEST(SharedBoard, ABoundHoldsWhileJobsRun) {
   World world(2, 4096);

@@ -170,7 +170,9 @@ int64_t write_in_place(Stream& s, const std::string& text) {
   if (s.acquire(&block, false) != 0) return REFRAIN_EAGAIN;
   std::memcpy(block, text.data(), text.size());
   const int64_t sent = s.commit(block, text.size(), false);
-  if (sent < 0) EXPECT_EQ(s.commit(block, 0, false), 0);
+  if (sent < 0) {
+    EXPECT_EQ(s.commit(block, 0, false), 0);
+  }
   return sent;
 }
 
