@@ -33,7 +33,7 @@ class Job {
   }
   uint32_t exchange(Rank peer, int64_t send_tag, int64_t receive_tag) {
     ShapeWriter s("MPI_Sendrecv");
-    s.none().integer(1).object(type_).integer(peer).integer(send_tag);
+    s.none().none().integer(1).object(type_).integer(peer).integer(send_tag);
     s.none().integer(1).object(type_).integer(peer).integer(receive_tag).object(world_).none();
     return builder_.signature(s);
   }
