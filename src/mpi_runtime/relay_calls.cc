@@ -1,10 +1,25 @@
 #include "mpi_runtime/relay_calls.h"
 
 #include <mpi.h>
+#include <unistd.h>
 
 namespace refrain::mpi_runtime {
 
 bool begin_mpi() { return MPI_Init(nullptr, nullptr) == MPI_SUCCESS; }
+
+void abort_without_world(int status) {
+#if MPI_VERSION >= 4
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm self;
+  if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS &&
+      MPI_Group_from_session_pset(session, "mpi://SELF", &group) == MPI_SUCCESS &&
+      MPI_Comm_create_from_group(group, "refrain", MPI_INFO_NULL, MPI_ERRORS_RETURN, &self) ==
+          MPI_SUCCESS)
+    MPI_Abort(self, status);
+#endif
+  _exit(status);
+}
 
 void learn_job(int* rank, int* size) {
   MPI_Comm_rank(MPI_COMM_WORLD, rank);

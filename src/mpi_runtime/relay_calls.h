@@ -7,6 +7,8 @@ namespace refrain::mpi_runtime {
 
 // MPI_Init. False: MPI failed.
 bool begin_mpi();
+// MPI_Abort before MPI_Init, by a session, for which no other rank is needed.
+[[noreturn]] void abort_without_world(int status);
 void learn_job(int* rank, int* size);
 // Whether a program has said that it ends, since the last one did. Does not wait.
 bool has_program_ended();

@@ -174,14 +174,32 @@ def check_missing(plain):
     expect(done.returncode == 2 and b"a place in a job" in done.stderr, "no launcher: %s" % done.stderr.decode())
 
 
+def check_sessions():
+    """A program that begins with a session, first and last: refused in one line, nothing hangs. Alone it goes on."""
+    if not options.sessions:
+        return
+    program = [options.refrain, "record", "-o", "s.rfn", "--live", "--", options.sessions]
+    for first in (False, True):
+        run = Run("sessions beside %s" % first, beside=analysers(1, first), command=program)
+        lines = [line for line in run.err.splitlines() if line.startswith("refrain:")]
+        # The launcher of MPICH may give the status of ranks that it has killed.
+        expect(run.status in (2, 9) and len(lines) == 1 and "sessions before MPI_Init" in lines[0],
+               "sessions, analyser first: %s: status %d: %s" % (first, run.status, lines))
+        expect(run.seconds < LIMIT_S / 2, "it ends soon: %.1f s" % run.seconds)
+    alone = Run("sessions alone", command=program)
+    expect(alone.status == 0 and os.path.exists(os.path.join(alone.folder, "s.rfn")),
+           "sessions without an analyser: status %d: %s" % (alone.status, alone.err[-300:]))
+
+
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     for name in ("refrain", "mpi", "program", "libraries"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--shim", default=os.environ.get("REFRAIN_YIELD_SHIM", ""))
+    parser.add_argument("--sessions", help="a program that uses sessions only", default="")
     options = parser.parse_args()
-    for name in ("refrain", "program", "libraries", "shim"):
+    for name in ("refrain", "program", "libraries", "shim", "sessions"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     if mpirun.launcher(options.mpi) is None or not mpirun.starts_several(options.mpi):
@@ -193,6 +211,7 @@ def main():
         check_live_only(plain)
         check_deaths()
         check_missing(plain)
+        check_sessions()
     finally:
         shutil.rmtree(options.work, ignore_errors=True)
     return 1 if expectations.failures else 0

@@ -51,7 +51,12 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
   // Nothing that MPI starts may hold the pipe: its end means that this rank is gone.
   fcntl(pipe, F_SETFD, FD_CLOEXEC);
   std::signal(SIGPIPE, SIG_IGN);  // a worker that is gone
-  announce_rank(LaunchBoard::kLive);
+  announce_rank(LaunchBoard::kLive, Begins::kAsAnalyser);
+  if (const Conflict found = find_sessions_beside_analyser(); found != Conflict::kNone) {
+    if (found == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
+    wait_to_abort(found == Conflict::kSayIt);
+    mpi_runtime::abort_without_world(kUsage);
+  }
   if (!mpi_runtime::begin_mpi()) return 1;
   int rank = 0, size = 0;
   mpi_runtime::learn_job(&rank, &size);

@@ -30,6 +30,8 @@ namespace {
 constexpr unsigned long kDefaultLimit = 120;
 constexpr const char* kNotAllRanks = "not_all_ranks";
 
+Conflict g_conflict = Conflict::kNone;  // as this process began with a session
+
 // ---- the limit ----
 
 // While it lives, a signal comes to this thread when the time is over. No thread that watches: the
@@ -163,6 +165,19 @@ void about_to_join() {
   if (options::is_given(options::RecordOption::kLive)) announce_rank(LaunchBoard::kLive);
 }
 
+void about_to_begin_session() {
+  if (!options::is_given(options::RecordOption::kLive)) return;
+  announce_rank(LaunchBoard::kLive, Begins::kWithSession);
+  g_conflict = find_sessions_beside_analyser();
+}
+
+bool is_session_beside_analyser() {
+  if (g_conflict == Conflict::kNone) return false;
+  if (g_conflict == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
+  wait_to_abort(g_conflict == Conflict::kSayIt);
+  return true;
+}
+
 bool join_peers(Process& p, uint64_t* words, int count) {
   using Are = RecordedRanks::Are;
   RecordedRanks found;
@@ -206,6 +221,10 @@ void leave_peers() { forget_launch(); }
 #else
 
 void about_to_join() {}
+
+void about_to_begin_session() {}
+
+bool is_session_beside_analyser() { return false; }
 
 bool join_peers(Process& p, uint64_t*, int) {
   peers().mine = p.rank;

@@ -30,7 +30,10 @@ constexpr const char* kPrefix = "refrain-launch-";
 struct Board {
   static constexpr uint32_t kClosed = uint32_t{1} << 31;
   std::atomic<uint32_t> state;     // how many marks there are; kClosed: there will be no others
-  std::atomic<uint32_t> marks[1];  // rank + 1, in the order in which they came; 0: not yet
+  std::atomic<uint32_t> marks[1];  // of the ranks in the order in which they came; 0: not yet
+  // A mark: rank + 1, and how the rank begins.
+  static constexpr uint32_t kSession = uint32_t{1} << 30, kAnalyser = uint32_t{1} << 31,
+                            kRank = kSession - 1;
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
@@ -41,7 +44,14 @@ struct Launch {
   int rank = -1;  // as the launcher says
   uint32_t local = 0;
   bool is_in = false;  // our mark is there
+  uint32_t place = 0;  // which it is
 };
+
+uint32_t word_of(Begins begins) {
+  return begins == Begins::kWithSession  ? Board::kSession
+         : begins == Begins::kAsAnalyser ? Board::kAnalyser
+                                         : 0;
+}
 
 Launch& launch(LaunchBoard board) {
   static auto* const all = new Launch[2];
@@ -95,15 +105,17 @@ int open_file(const std::string& name, const std::string& path, size_t bytes) {
   return fd;
 }
 
-bool join(Launch& l) {
+bool join(Launch& l, Begins begins) {
   uint32_t state = l.board->state.load();
   // A program that a rank has started, and which takes itself for that rank, is none.
   for (uint32_t i = 0; i < std::min(state & ~Board::kClosed, l.local); ++i)
-    if (l.board->marks[i].load() == static_cast<uint32_t>(l.rank) + 1) return false;
+    if ((l.board->marks[i].load() & Board::kRank) == static_cast<uint32_t>(l.rank) + 1)
+      return false;
   do {
     if ((state & Board::kClosed) != 0 || state >= l.local) return false;
   } while (!l.board->state.compare_exchange_weak(state, state + 1));
-  l.board->marks[state].store(static_cast<uint32_t>(l.rank) + 1);
+  l.board->marks[state].store((static_cast<uint32_t>(l.rank) + 1) | word_of(begins));
+  l.place = state;
   return true;
 }
 
@@ -132,17 +144,19 @@ uint32_t final_state(Launch& l) {
   return state;
 }
 
-// A mark follows its number at once, unless its process is dead.
+// A mark follows its number at once, unless its process is dead: 0.
+uint32_t mark_at(const Board& board, uint32_t place) {
+  const uint64_t begin = now_ns();
+  while (board.marks[place].load() == 0 && now_ns() - begin < kMarkPatienceNs) pause_a_little();
+  return board.marks[place].load();
+}
+
 std::vector<int> ranks_of(const Board& board, uint32_t count) {
   std::vector<int> ranks;
   for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t begin = now_ns();
-    while (board.marks[i].load() == 0)
-      if (now_ns() - begin < kMarkPatienceNs)
-        pause_a_little();
-      else
-        return {};
-    ranks.push_back(static_cast<int>(board.marks[i].load()) - 1);
+    const uint32_t mark = mark_at(board, i);
+    if (mark == 0) return {};
+    ranks.push_back(static_cast<int>(mark & Board::kRank) - 1);
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;
@@ -185,7 +199,7 @@ void wait_to_abort(bool has_said) {
   nanosleep(&t, nullptr);
 }
 
-void announce_rank(LaunchBoard board) {
+void announce_rank(LaunchBoard board, Begins begins) {
   const int error = errno;
   Launch& l = launch(board);
   Launcher launcher;
@@ -202,9 +216,27 @@ void announce_rank(LaunchBoard board) {
       close(fd);
       if (at != MAP_FAILED) l.board = static_cast<Board*>(at);
     }
-    if (l.board != nullptr) l.is_in = join(l);
+    if (l.board != nullptr) l.is_in = join(l, begins);
   }
   errno = error;
+}
+
+Conflict find_sessions_beside_analyser() {
+  Launch& l = launch(LaunchBoard::kLive);
+  if (l.board == nullptr || !l.is_in) return Conflict::kNone;
+  const auto is_conflict = [](uint32_t seen) {
+    return (seen & Board::kSession) != 0 && (seen & Board::kAnalyser) != 0;
+  };
+  uint32_t seen = 0, place = 0;
+  while (!is_conflict(seen) && place <= l.place) seen |= mark_at(*l.board, place++);
+  // An analyser that comes when this rank has ended must see its mark. Whoever is last removes the
+  // file, or else the next launch.
+  if ((seen & Board::kSession) != 0) {
+    if (l.board->state.load() == l.local) unlink(l.path.c_str());
+    l.path.clear();
+  }
+  if (!is_conflict(seen)) return Conflict::kNone;
+  return place == l.place + 1 ? Conflict::kSayIt : Conflict::kIsSaid;
 }
 
 RecordedRanks look_for_recorded(int rank, int size, LaunchBoard board) {

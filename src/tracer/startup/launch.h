@@ -42,12 +42,26 @@ inline constexpr const char* kNotAllLive =
     "refrain: a rank of the job takes no part in its analysis: start every program beside `refrain "
     "live analyze` with `refrain record --live`. The job ends.\n";
 
+// Said where a program begins with a session beside an analyser (docs/decisions/0213).
+inline constexpr const char* kSessionsBesideAnalyser =
+    "refrain: a program that uses MPI sessions before MPI_Init cannot run in one job with `refrain "
+    "live analyze`: record it without an analyser. The job ends.\n";
+
+// How a rank begins.
+enum class Begins : uint8_t { kWithWorld, kWithSession, kAsAnalyser };
+
 // Before MPI_Abort: launchers may end a job before they pass on what a rank has said. The rank that
 // says it waits a second, the others longer.
 void wait_to_abort(bool has_said);
 
 // Before the MPI library's MPI_Init. Keeps errno.
-void announce_rank(LaunchBoard board = LaunchBoard::kRecorded);
+void announce_rank(LaunchBoard board = LaunchBoard::kRecorded, Begins begins = Begins::kWithWorld);
+
+// Right after a rank was announced on the live board: whether one that begins with a session and an
+// analyser are both among those that came until then. Of all that see it, the first is to say it.
+// Ranks of this host only. No waiting: whoever comes second sees it.
+enum class Conflict : uint8_t { kNone, kSayIt, kIsSaid };
+Conflict find_sessions_beside_analyser();
 
 // After it, once; `rank` and `size` are those of MPI_COMM_WORLD.
 RecordedRanks look_for_recorded(int rank, int size, LaunchBoard board = LaunchBoard::kRecorded);

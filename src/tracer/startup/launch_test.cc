@@ -100,6 +100,57 @@ class Ranks {
   size_t looked_ = 0, said_ = 0;
 };
 
+// Ranks that come one after the other to the live board: what each of them sees of sessions beside
+// an analyser.
+class Beginners {
+ public:
+  explicit Beginners(int local) : local_(local) {}
+
+  Conflict start(int rank, Begins begins) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      setenv("OMPI_COMM_WORLD_RANK", std::to_string(rank).c_str(), 1);
+      setenv("OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(local_).c_str(), 1);
+      setenv("PMIX_NAMESPACE", ("live" + std::to_string(getppid())).c_str(), 1);
+      announce_rank(LaunchBoard::kLive, begins);
+      const Conflict found = find_sessions_beside_analyser();
+      if (begins == Begins::kWithSession) forget_launch();  // it ends, and the others come later
+      _exit(static_cast<int>(found));
+    }
+    int status = -1;
+    waitpid(pid, &status, 0);
+    return static_cast<Conflict>(WEXITSTATUS(status));
+  }
+
+ private:
+  int local_;
+};
+
+TEST(Launch, TheFirstThatSeesSessionsBesideAnAnalyserSaysSo) {
+  Beginners analyser_first(5);
+  EXPECT_EQ(analyser_first.start(4, Begins::kAsAnalyser), Conflict::kNone);
+  EXPECT_EQ(analyser_first.start(3, Begins::kWithWorld), Conflict::kNone);
+  EXPECT_EQ(analyser_first.start(0, Begins::kWithSession), Conflict::kSayIt);
+  EXPECT_EQ(analyser_first.start(1, Begins::kWithSession), Conflict::kIsSaid);
+  EXPECT_EQ(analyser_first.start(2, Begins::kWithSession), Conflict::kIsSaid);
+}
+
+TEST(Launch, AnAnalyserSeesSessionsThatAreOver) {
+  Beginners sessions_first(3);
+  EXPECT_EQ(sessions_first.start(0, Begins::kWithSession), Conflict::kNone);
+  EXPECT_EQ(sessions_first.start(1, Begins::kWithSession), Conflict::kNone);
+  EXPECT_EQ(sessions_first.start(2, Begins::kAsAnalyser), Conflict::kSayIt);
+}
+
+TEST(Launch, SessionsAloneAreNoConflict) {
+  Beginners sessions(2);
+  EXPECT_EQ(sessions.start(0, Begins::kWithSession), Conflict::kNone);
+  EXPECT_EQ(sessions.start(1, Begins::kWithSession), Conflict::kNone);
+  // The last one has removed the file: another launch of this name begins anew.
+  EXPECT_EQ(sessions.start(0, Begins::kAsAnalyser), Conflict::kNone);
+  EXPECT_EQ(sessions.start(1, Begins::kWithWorld), Conflict::kNone);
+}
+
 using Texts = std::vector<std::string>;
 
 TEST(Launch, AllAreThere) {

@@ -1,8 +1,11 @@
 // Begin and end of MPI, and handles whose objects end.
+#include <unistd.h>
+
 #include <utility>
 
 #include "hand.h"
 #include "mpi/constant_ids.h"
+#include "real_functions.h"
 #include "tracer/filter/control.h"
 #include "tracer/finish/finish.h"
 #include "tracer/startup/join.h"
@@ -144,10 +147,24 @@ int MPI_Pcontrol(CallScope& scope, decltype(&::MPI_Pcontrol) real, int level) {
 }
 
 #ifdef REFRAIN_HAS_MPI_Session_init
+// There is no MPI_COMM_WORLD.
+[[noreturn]] static void abort_by_session(MPI_Session session) {
+  constexpr int kUsage = 2;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm self = MPI_COMM_NULL;
+  if (REFRAIN_REAL(PMPI_Group_from_session_pset)(session, "mpi://SELF", &group) == MPI_SUCCESS &&
+      REFRAIN_REAL(PMPI_Comm_create_from_group)(group, "refrain", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                                &self) == MPI_SUCCESS)
+    REFRAIN_REAL(PMPI_Abort)(self, kUsage);
+  _exit(kUsage);
+}
+
 int MPI_Session_init(CallScope& scope, decltype(&::MPI_Session_init) real, MPI_Info info,
                      MPI_Errhandler errhandler, MPI_Session* session) {
+  if (!scope.process().initialized) about_to_begin_session();
   scope.begin();
   const int rc = real(info, errhandler, session);
+  if (is_session_beside_analyser()) abort_by_session(*session);
   scope.end();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) session_is_up(scope.process(), *session, scope.begin_ticks());
