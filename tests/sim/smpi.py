@@ -25,7 +25,7 @@ import mpirun  # noqa: E402
 import smpi  # noqa: E402
 
 SKIPPED = 77
-SEGMENTATION_FAULT = 139  # exit status of smpirun
+SEGMENTATION_FAULT, ABORTED = 139, 134  # exit status of smpirun
 PLACES = 64
 MOST_COLLECTIVE, MOST_PATTERN = 0.03, 0.05
 MOST_MEMORY = 256 << 20  # of all ranks' buffers; what is above is left out
@@ -83,8 +83,8 @@ class Case:
     def times_of(self, line):
         done = smpi.run(line, 300, dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
         took = [float(row.split()[1]) for row in done.output.splitlines() if row.startswith("took ")]
-        if done.status == SEGMENTATION_FAULT:
-            raise Died("%s: SMPI ended with a segmentation fault" % self)
+        if done.status in (SEGMENTATION_FAULT, ABORTED):
+            raise Died("%s: SMPI ended with exit status %d" % (self, done.status))
         if done.status != 0 or len(took) != self.ranks:
             raise RuntimeError("%s: exit %d: %s" % (self, done.status, done.output[-600:]))
         return took
@@ -166,8 +166,8 @@ def main():
         wrong = skipped = 0
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for case in pool.map(Case.run, cases):
-                if case.error is None:  # SimGrid 4 does so in a fat tree, without a recorder
-                    print("skip  %s: SMPI itself ends with a segmentation fault" % case, flush=True)
+                if case.error is None:  # SimGrid 4 in a fat tree; 3.32 where a reduction has fewer bytes than ranks
+                    print("skip  %s: SMPI itself dies of it, without a recorder" % case, flush=True)
                     skipped += 1
                     continue
                 is_wrong = abs(case.error) > case.most

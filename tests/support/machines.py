@@ -37,10 +37,11 @@ handshake = 0
 %(topology)s
 link_bandwidth = %(bandwidth)g
 hop_latency = %(hop)s
+header = %(header)d
 sharing = "by_hops"
 """
 # Of messages: the network alone, and what SMPI is told of it (the limit and overheads are added).
-HEADER = 16  # bytes that SMPI sends with each message; L has them, as a calibration would find it
+HEADER = 16  # bytes that SMPI sends with each message
 SETTINGS = ("smpi/simulate-computation:no", "network/TCP-gamma:1e12", "network/crosstraffic:0", "smpi/wtime:0",
             "smpi/test:0", "smpi/iprobe:0", "smpi/bw-factor:0:1", "smpi/lat-factor:0:1")
 FAT_TREES = {4: (2, 2), 8: (2, 4), 9: (3, 3), 16: (4, 4), 32: (4, 8), 36: (6, 6), 64: (8, 8), 128: (8, 16),
@@ -92,8 +93,7 @@ class Machine:
             theirs += ' loopback_bw="%gBps" loopback_lat="%gs"' % (self.bandwidth, self.link_latency_ns * 1e-9)
         paths = [os.path.join(folder, "%s-%d%s" % (self.kind, self.places, end)) for end in (".xml", ".hosts", ".toml")]
         links = 1 if self.kind == "torus" else 2
-        latency_ns = links * self.link_latency_ns + HEADER * 1e9 / self.bandwidth
-        values = {"limit": self.limit - 1, "latency": self.parameter(latency_ns),
+        values = {"limit": self.limit - 1, "latency": self.parameter(links * self.link_latency_ns), "header": HEADER,
                   "send": self.parameter(self.overheads[0]), "receive": self.parameter(self.overheads[1]),
                   "per_byte": self.parameter(1e9 / self.bandwidth), "topology": ours, "bandwidth": self.bandwidth,
                   "hop": self.parameter(self.link_latency_ns)}

@@ -99,6 +99,20 @@ bool needs(const CollectiveCall& call, int64_t me, int64_t other) {
   }
 }
 
+// 8 bytes for 33 ranks: a byte for each of 8. Seven messages scatter them, and a ring brings them
+// to all.
+TEST(Collectives, AScatterLeavesOutRanksWithoutAPart) {
+  CollectiveCall call;
+  call.what = Collective::kBcast;
+  call.ranks = 33;
+  call.root = 11;
+  call.bytes = 8;
+  const Outcome outcome = run(find_algorithm("scatter_allgather", call.what)->step, call);
+  ASSERT_TRUE(outcome.has_ended);
+  EXPECT_EQ(outcome.messages, 7U + 32 * 33);
+  for (const auto& heard : outcome.heard) EXPECT_EQ(heard.count(call.root), 1U);
+}
+
 TEST(Collectives, EveryAlgorithmBringsToEachRankWhatItNeeds) {
   int checked = 0;
   for (const Algorithm& algorithm : algorithms()) {

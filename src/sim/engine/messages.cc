@@ -172,7 +172,8 @@ void Engine::arrives(uint32_t id) {
     if (route_.empty() && core > 0) most = most > 0 ? std::min(most, core) : core;
     const bool by_hops = costs_.machine().topology.shares_by_hops && !route_.empty();
     const double weight = by_hops ? 1 / static_cast<double>(route_.size()) : 1;
-    return network_.start(now_, id, first_share(message), most, route_, weight);
+    return network_.start(now_, id, first_share(message) + costs_.machine().topology.header, most,
+                          route_, weight);
   }
   RankState& to = ranks_[message.to];
   const Time stream = costs.stream_of(first_share(message));

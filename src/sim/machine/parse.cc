@@ -236,6 +236,7 @@ void read_links(Reader& in, const toml::table& table, Topology& out) {
   out.global_bandwidth = bandwidth("global_bandwidth");
   out.core_bandwidth = bandwidth("core_bandwidth");
   out.hop_latency = in.parameter(table, "hop_latency", kMostNs, false);
+  out.header = in.whole(table, "header", 0, 0, 1 << 20);
   out.shares_by_hops = in.word(table, "sharing", {"equal", "by_hops"}) == 1;
   const bool has_other =
       out.node_bandwidth.value + out.global_bandwidth.value + out.core_bandwidth.value > 0;
@@ -248,7 +249,7 @@ void read_topology(Reader& in, const toml::table& root, Topology& out) {
   if (table == nullptr) return;
   in.only(*table, {"kind", "nodes", "cores", "down", "up", "parallel", "dimensions", "groups",
                    "routers", "nodes_per_router", "link_bandwidth", "node_bandwidth",
-                   "global_bandwidth", "core_bandwidth", "hop_latency", "sharing"});
+                   "global_bandwidth", "core_bandwidth", "hop_latency", "header", "sharing"});
   out.kind = static_cast<Topology::Kind>(
       in.word(*table, "kind", {"crossbar", "fat_tree", "torus", "dragonfly"}, true));
   out.cores = in.whole(*table, "cores", 1, 1, kMostNodes);

@@ -247,6 +247,17 @@ TEST(Contention, MessagesShareLinks) {
   EXPECT_EQ(shared.calls[3][0].end, begins + 100000 + ends);
 }
 
+// Links carry the header with each message.
+TEST(Contention, MessagesHaveHeaders) {
+  Machine machine = testing::plain_machine();
+  machine.topology.link_bandwidth.value = 1e8;  // 10 ns a byte
+  testing::Script script;
+  script.ranks = {{{0, {{true, 0, 1, 0, 50}}, {0}}}, {{0, {{false, 0, 0, 0, 0}}, {0}}}};
+  const Time plain = testing::simulate(machine, script, nullptr, true).calls[1][0].end;
+  machine.topology.header = 16;
+  EXPECT_EQ(testing::simulate(machine, script, nullptr, true).calls[1][0].end, plain + 160);
+}
+
 // One message is as long with contention as without it; where it waited for its receiver, its
 // sender learns that the last byte has come.
 TEST(Contention, OneMessageAlone) {
