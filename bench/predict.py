@@ -2,7 +2,7 @@
 """How near `refrain simulate` and `refrain predict` come to runs on other machines: PHANTOM (2010), tables 3 and 4.
 
 usage: predict.py [--out DIR] [--only PROGRAM] [--ranks 64,128,256] [--shares 0.1,0.3,0.5] [--machines fat_tree,torus]
-                  [--seeds 5] [--others]
+                  [--seeds 5] [--others] [--tables]
 
 The eight programs of `bench groups`, whose work takes 5 % more or less from piece to piece, run under SimGrid's SMPI.
 Each is recorded once, with exact times, on a crossbar with a faster network. What is predicted is the machine that
@@ -52,12 +52,14 @@ OTHERS = ["no_contention_error", "ti_error", "ti_dropped", "ti_wall_s"]
 
 
 class Target:
-    def __init__(self, kind, ranks, folder):
-        self.kind, self.ranks, self.folder = kind, ranks, folder
-        self.machine = machines.Machine(kind, ranks, **TARGET)
+    def __init__(self, kind, ranks, folder, network=None, speed=1.0):
+        self.kind, self.ranks, self.folder, self.speed = kind, ranks, folder, speed
+        self.machine = machines.Machine(kind, ranks, **(network or TARGET))
         rules = '[collectives]\nnew_communicator = "bcast"\n'  # as SMPI does it
         rules += "".join('[[collectives.rule]]\ncall = "MPI_%s"\nalgorithm = "%s"\n' % (name.capitalize(), ours)
                          for name, (_, ours) in COLLECTIVES.items())
+        if speed != 1:  # than where the run was recorded
+            rules += "[[node_kind]]\nfirst = 0\ncount = %d\nspeed = %g\n" % (ranks, speed)
         self.platform, self.hosts, self.file = self.machine.write(str(folder), rules)
         self.source = machines.Machine("crossbar", ranks, **RECORDED_ON)
         self.source_platform, self.source_hosts, _ = self.source.write(tempfile.mkdtemp(dir=folder), rules)
@@ -84,10 +86,11 @@ class Target:
             common.fail(f"smpirun does not tell the simulated time: {done.output[-400:]}")
         return float(found.group(1)), done.seconds
 
-    def record(self, command, trace):
+    def record(self, command, trace, is_on_target=False):
         recorder = [str(common.REFRAIN), "record", "--quiet", "--timing", "exact", "-o", str(trace)]
-        return self.run(machines.smpirun(self.source_platform, self.source_hosts, self.ranks,
-                                         self.settings(self.source), recorder) + list(command)).seconds
+        where = (self.platform, self.hosts) if is_on_target else (self.source_platform, self.source_hosts)
+        settings = self.settings(self.machine if is_on_target else self.source)
+        return self.run(machines.smpirun(*where, self.ranks, settings, recorder) + list(command)).seconds
 
     def said(self, verb, trace, *words):
         return json.loads(common.run([common.REFRAIN, verb, trace, "--machine", self.file, "--format", "json", *words]))
@@ -174,10 +177,14 @@ def main():
     parser.add_argument("--machines", default="fat_tree,torus")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--others", action="store_true", help="--contention none and SimGrid's replay beside")
+    parser.add_argument("--tables", action="store_true", help="table 3 and figures 10, 12 and 13 (predict_tables.py)")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out, arguments.refrain)
     if not common.has_smpi("no machines to predict"):
         return 0
+    if arguments.tables:
+        import predict_tables
+        return predict_tables.run(arguments, folder)
     header = HEADER + (OTHERS if arguments.others else [])
     rows = []
     with open(folder / "predict.csv", "w", newline="", encoding="utf-8") as file:
