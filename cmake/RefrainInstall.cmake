@@ -1,6 +1,6 @@
 # What `cmake --install` puts where (GNUInstallDirs), in components, which are also Debian's packages:
 #
-#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-cluster.so, man pages, completion,
+#   tool             bin/refrain, LIBDIR/refrain/refrain-verbs, librefrain-heap.so, librefrain-posix.so, librefrain-cluster.so, man pages, completion,
 #                    documents, examples
 #   recorder-<mpi>   LIBDIR/refrain/librefrain-<mpi>.so, librefrain-solo-<mpi>.so, refrain-replay-<mpi>, refrain-calibrate-<mpi> and refrain-relay-<mpi>, for each MPI found
 #                    LIBDIR/librefrain-coupling-<mpi>.so, for programs that link it
@@ -65,9 +65,9 @@ install(TARGETS refrain-verbs RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrai
 set(installable refrain refrain_reader_library refrain_blackboard_library)
 if(TARGET refrain-heap)
   # Loaded by name into other programs, never linked: it has no version, and `record` knows where it is.
-  install(TARGETS refrain-heap refrain-wtime
+  install(TARGETS refrain-heap refrain-posix refrain-wtime
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
-  list(APPEND installable refrain-heap refrain-wtime)
+  list(APPEND installable refrain-heap refrain-posix refrain-wtime)
 endif()
 if(TARGET refrain-cluster)
   install(TARGETS refrain-cluster

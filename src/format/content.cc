@@ -10,6 +10,7 @@
 #include "format/layout.h"
 #include "format/limits.h"
 #include "format/places.h"
+#include "format/posix.h"
 #include "format/signatures/walk.h"
 
 namespace refrain::format {
@@ -33,15 +34,10 @@ class Checker {
   Checker(const TraceData& t, size_t max) : t_(t), max_(max) {}
 
   std::vector<Finding> run() {
-    meta();
-    definitions();
-    signatures();
+    meta(), definitions(), signatures();
     statistics(SectionType::kDurations, kRuleDurations, t_.durations);
     if (!t_.gaps.empty()) statistics(SectionType::kGaps, kRuleGaps, t_.gaps);
-    grammars();
-    groups();
-    table_owners();
-    rest();
+    grammars(), groups(), table_owners(), rest();
     for (const auto& f : check_clusters(t_)) add(SectionType::kClusters, f.rule, f.text);
     return std::move(findings_);
   }
@@ -379,6 +375,8 @@ class Checker {
           std::to_string(t_.totals.size()) + " totals for " + std::to_string(t_.meta.ranks) +
               " ranks");
     costs(), places(), own_work();
+    if (!is_sound(t_.posix, t_.meta.ranks))
+      add(SectionType::kPosix, kRulePosix, "POSIX functions contradict themselves");
     for (size_t i = 0; i < t_.losses.size(); ++i) {
       const LossRecord& l = t_.losses[i];
       if (l.reason.empty() || l.rank < -1 || l.rank >= static_cast<int64_t>(t_.meta.ranks))

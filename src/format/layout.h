@@ -10,7 +10,7 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 5;  // a reader accepts every minor of its major from kOldestMinor
+inline constexpr uint8_t kMinor = 6;  // a reader accepts every minor of its major from kOldestMinor
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -48,6 +48,7 @@ enum class SectionType : uint32_t {
   kRegions = 66,    // reserved: named regions of the program
   kRanks = 67,      // cores, the recorder's own work and interruptions of each rank
   kGaps = 68,       // statistics of the time before each call
+  kPosix = 69,      // calls of POSIX and stdio functions of each rank
 };
 inline constexpr uint32_t kKnownSections = 12;  // types below this number are read by this build
 // A reader skips a section of a type that it does not know when this bit is set, and refuses the
@@ -65,6 +66,7 @@ constexpr std::string_view to_string(SectionType type) {
   if (type == SectionType::kRegions) return "regions";
   if (type == SectionType::kRanks) return "ranks";
   if (type == SectionType::kGaps) return "gaps";
+  if (type == SectionType::kPosix) return "posix";
   return i < kNames.size() ? kNames[i] : "unknown";
 }
 

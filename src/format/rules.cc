@@ -56,6 +56,9 @@ std::string_view rule_text(int number) {
       "Feature bit 2 is set if there are clusters, and only then; the loss `stood_for` says so as "
       "well.",
       "Gaps, where they are there, are those of every signature, with minimum <= mean <= maximum.",
+      "POSIX functions are in ascending order, each with ranks of the world in ascending order "
+      "that "
+      "called it, with errors <= calls and shortest <= longest <= time of all calls.",
   };
   return number > 0 && number < kRuleEnd ? kText[static_cast<size_t>(number)] : std::string_view();
 }

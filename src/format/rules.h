@@ -50,6 +50,7 @@ enum Rule : int {
   kRuleClusterCalls = 42,
   kRuleClusterFeature = 43,
   kRuleGaps = 44,
+  kRulePosix = 45,
   kRuleEnd
 };
 

@@ -108,6 +108,30 @@ struct RecorderCost {
 };
 RecorderCost cost_of(const std::vector<RankTotals>& totals);
 
+// Calls of one POSIX or stdio function (`record --posix on`) on one rank; posix.h.
+struct PosixUse {
+  uint8_t function = 0;  // PosixFunction, or one of a newer version
+  uint64_t calls = 0, errors = 0, bytes = 0;
+  uint64_t time_ns = 0, least_ns = 0,
+           greatest_ns = 0;  // of all calls; of the shortest, the longest
+  bool operator==(const PosixUse&) const = default;
+};
+struct PosixOfRank {
+  uint64_t rank = 0;
+  std::vector<PosixUse> uses;  // by function
+};
+// The same of all ranks that called the function; all that follows is parallel to `ranks`.
+struct PosixColumn {
+  struct Times {
+    uint64_t all_ns = 0, least_ns = 0, greatest_ns = 0;
+    bool operator==(const Times&) const = default;
+  };
+  uint8_t function = 0;
+  base::RunList ranks;  // ascending
+  base::RunList calls, errors, bytes;
+  std::vector<Times> times;
+};
+
 struct LossRecord {
   std::string reason;  // snake_case word
   uint64_t calls = 0;  // 0: unknown
@@ -143,6 +167,7 @@ struct TraceData {
   std::vector<RankPlace> places;   // empty: not known of any rank
   base::RunList place_of_rank;     // index into places, -1 unknown; empty when `places` is
   std::vector<OwnWork> own_work;   // by rank and thread; of traces with times of single calls
+  std::vector<PosixColumn> posix;  // by function
   std::vector<LossRecord> losses;
   ClusterData clusters;  // of traces in which ranks stand for others
   TimeData times;  // of traces that are put together in memory; decode() leaves them in the file
@@ -168,6 +193,7 @@ struct RankRecord {
   OwnCost cost;
   bool knows_cost = false;
   std::vector<OwnWork> own_work;  // of this rank; by thread
+  std::vector<PosixUse> posix;    // of this rank; by function
   RankPlace place;                // no cores: not known
   std::vector<LossRecord> losses;
   std::string host;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "analysis/rank_loads.h"
+#include "format/posix.h"
 #include "online/wall_clock.h"
+#include "reader/internal.h"
 
 namespace refrain::online {
 
@@ -62,11 +64,38 @@ void fold_bins(Maps::OfCall& of, size_t rows) {
   }
 }
 
+// What is known of a function now, and when what is new came.
+void put(std::vector<MapCell> density, const Spread& spread, Maps::OfCall& of) {
+  of.density = std::move(density);
+  of.temporal.resize(of.density.size() * Maps::kMostBins);
+  for (size_t row = 0; row < of.density.size(); ++row) {
+    const MapCell before = sum_of(of.temporal, row), &now = of.density[row];
+    MapCell* const cells = &of.temporal[row * Maps::kMostBins];
+    spread.put(&MapCell::calls, before.calls, now.calls, cells);
+    spread.put(&MapCell::bytes, before.bytes, now.bytes, cells);
+    spread.put(&MapCell::ns, before.ns, now.ns, cells);
+  }
+}
+
+std::vector<MapCell> density_of(const format::PosixColumn& column, const Maps& maps) {
+  std::vector<MapCell> density(maps.rows);
+  for (uint64_t i = 0; i < column.ranks.size(); ++i) {
+    const format::PosixUse use = format::use_at(column, i);
+    const auto row = static_cast<size_t>(column.ranks.at(i) / maps.ranks_a_row);
+    if (row >= density.size()) continue;
+    density[row].calls += use.calls;
+    density[row].bytes += use.bytes;
+    density[row].ns += use.time_ns;
+  }
+  return density;
+}
+
 }  // namespace
 
 void MapLog::make_room(Maps& maps, uint64_t age_ns) const {
   while (age_ns >= maps.bin_ns * Maps::kMostBins) {
     for (auto& [call, of] : maps.calls) fold_bins(of, maps.rows);
+    for (auto& [function, of] : maps.posix) fold_bins(of, maps.rows);
     maps.bin_ns *= 2;
   }
   maps.bins = static_cast<size_t>(age_ns / maps.bin_ns) + 1;
@@ -88,24 +117,18 @@ void MapLog::add(const Trace& trace, uint64_t age_ns, bool is_last) {
   const analysis::RankLoads loads = analysis::rank_loads(trace);
   const Spread spread(last_age_ns_, std::max<uint64_t>(age_ns, 1), maps->bin_ns);
   for (size_t f = 0; f < loads.functions.size(); ++f) {
-    Maps::OfCall& of = maps->calls[loads.functions[f]];
-    of.density.assign(maps->rows, {});
-    of.temporal.resize(maps->rows * Maps::kMostBins);
+    std::vector<MapCell> density(maps->rows);
     for (size_t rank = 0; rank < loads.loads[f].size(); ++rank) {
-      MapCell& cell = of.density[rank / static_cast<size_t>(maps->ranks_a_row)];
+      MapCell& cell = density[rank / static_cast<size_t>(maps->ranks_a_row)];
       const analysis::Load& load = loads.loads[f][rank];
       cell.calls += load.calls;
       cell.bytes += load.bytes;
       cell.ns += static_cast<uint64_t>(load.time_ns);
     }
-    for (size_t row = 0; row < maps->rows; ++row) {
-      const MapCell before = sum_of(of.temporal, row), &now = of.density[row];
-      MapCell* const cells = &of.temporal[row * Maps::kMostBins];
-      spread.put(&MapCell::calls, before.calls, now.calls, cells);
-      spread.put(&MapCell::bytes, before.bytes, now.bytes, cells);
-      spread.put(&MapCell::ns, before.ns, now.ns, cells);
-    }
+    put(std::move(density), spread, maps->calls[loads.functions[f]]);
   }
+  for (const format::PosixColumn& column : reader::data_of(trace).posix)
+    put(density_of(column, *maps), spread, maps->posix[column.function]);
   now_ = std::move(maps);
   last_age_ns_ = age_ns;
   const uint64_t end = realtime_ns();

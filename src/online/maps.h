@@ -1,6 +1,6 @@
-// Maps of a job while it runs: what each rank did in each MPI function (density), and when
-// (temporal), by calls, bytes and time. The density and temporal maps of the online-coupling paper
-// (section IV).
+// Maps of a job while it runs: what each rank did in each MPI function, and in each POSIX function
+// where those are counted (density), and when (temporal), by calls, bytes and time. The density and
+// temporal maps of the online-coupling paper (section IV).
 //
 // Taken from what is known at each look, so they need no times of single calls: what came since the
 // look before is spread evenly over the time between the two. Bounded: more than kMostRows ranks
@@ -32,6 +32,7 @@ struct Maps {
   size_t rows = 0, bins = 0;  // bins: that have begun
   uint64_t bin_ns = 100'000'000;
   std::map<CallId, OfCall> calls;
+  std::map<uint8_t, OfCall> posix;  // by format::PosixFunction
 };
 
 class MapLog {

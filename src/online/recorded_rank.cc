@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "format/merge/unique.h"
 #include "format/places.h"
+#include "format/posix.h"
 #include "format/signatures/slot_evaluator.h"
 #include "format/signatures/walk.h"
 
@@ -335,6 +336,8 @@ base::Result<std::string> RecordedRank::until(uint64_t at_ns, bool is_last) {
     all += t.calls.position() + t.calls.remaining();
   }
   send_statistics(is_last || all == 0 ? 1 : static_cast<double>(sent) / static_cast<double>(all));
+  // When they were called is not known.
+  if (is_last) out_.posix(format::posix_of_rank(reader::data_of(run_->trace()), rank_));
   send_state(at_ns, is_last);
   if (is_last) out_.end(live::EndReason::kFinished);
   return out_.take();

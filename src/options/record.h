@@ -34,6 +34,7 @@ enum class RecordOption : uint8_t {
   kMpi,
   kCallPath,
   kBuffers,
+  kPosix,
   kOnly,
   kWithout,
   kComm,
@@ -138,6 +139,9 @@ inline constexpr OptionRow kRecordRows[] = {
      "Depth of call paths: 0: none, 1: the call site only, up to 32"},
     {RecordOption::kBuffers, OptionKind::kText, "--buffers", "REFRAIN_BUFFERS", "off",
      "on: identify buffers on the heap (heap#4+128); off: show them as `heap`"},
+    {RecordOption::kPosix, OptionKind::kText, "--posix", "REFRAIN_POSIX", "off",
+     "on: count the program's calls of POSIX and stdio functions (open, read, write, stat,\n"
+     "fopen, fprintf, ...) with their bytes, times and errors, for `refrain profile --posix`"},
     {RecordOption::kOnly, OptionKind::kText, "--only", "REFRAIN_ONLY", "",
      "Record only these calls: groups (p2p, coll, rma, io, comm, ...) and functions,\n"
      "separated by commas. Both ends of a message are kept or none (p2p), and completions\n"

@@ -59,6 +59,7 @@ def main():
         for words, settings, says in (
                 ((), ("smpi/privatization:dlopen",), "privatization:mmap"),
                 (("--buffers", "on"), (), "--buffers"),
+                (("--posix", "on"), (), "--posix"),
                 (("--spool", folder), (), "no spool under SMPI")):
             done, there = start(words, settings)
             expect(done.status == UNSUPPORTED and not there and says in done.output,

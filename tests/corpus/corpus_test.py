@@ -54,6 +54,13 @@ def examine(refrain, trace):
         del row["site"]  # debug information may be there or not
     if found != expected:
         return f"stats: expected gaps {expected}, found {found}"
+    posix = trace.with_suffix(".posix.json")
+    if posix.exists():
+        status, text, said = output_of(refrain, "profile", "--posix", "--format", "json", trace)
+        if status != 0:
+            return f"profile --posix: exit status {status}: {said}"
+        if json.loads(text) != json.loads(posix.read_text()):
+            return "profile --posix: " + first_difference(posix.read_bytes().splitlines(), text.splitlines())
     return None
 
 

@@ -79,12 +79,13 @@ _BELOW_STARTUP = _BELOW_FILTER | {"filter", "messages", "spool", "paths", "symbo
 _BELOW_WRAP = _BELOW_STARTUP | {"startup", "finish"}
 ROOMS = {
     "heap": set(),
+    "posix": set(),
     "tables": set(),
     "code": set(),
     "requests": {"tables"},
     "state": _BELOW_STATE,
     "times": _BELOW_TIMES,
-    "calls": _BELOW_CALLS,
+    "calls": _BELOW_CALLS | {"posix"},
     "messages": _BELOW_CALLS,
     "spool": _BELOW_FILTER,
     "filter": _BELOW_FILTER,

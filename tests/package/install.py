@@ -81,6 +81,7 @@ def one(root, pattern):
 def check_files(root):
     if options.mpis:  # else there is nothing to record
         one(root, "**/refrain/librefrain-heap.so")
+        one(root, "**/refrain/librefrain-posix.so")
         one(root, "**/refrain/librefrain-cluster.so")
         one(root, "**/refrain/librefrain-wtime.so")
     for pattern in ("bin/refrain", "**/librefrain-reader.so", "include/refrain/result.h",

@@ -14,6 +14,7 @@ import { Iterations } from './iterations.js';
 import { Matrix } from './matrix.js';
 import { Model } from './model.js';
 import { foldNames } from './names.js';
+import { posixSection } from './posix.js';
 import { profileSection } from './profile.js';
 import { state } from './state.js';
 import { sizesSection } from './sizes.js';
@@ -23,7 +24,7 @@ import { verdictSection, warning } from './verdict.js';
 import { Waits } from './waits.js';
 
 // What the navigation calls a section: its id with a capital letter, except these.
-const kTitles = { graph: 'Topology' };
+const kTitles = { graph: 'Topology', posix: 'Files' };
 const titleOf = (id) => kTitles[id] || id[0].toUpperCase() + id.slice(1);
 
 function themeButton() {
@@ -92,7 +93,7 @@ function reportPage(data) {
   listenForSearch(timeline);
   const sections = [verdictSection(data, links), timeline.element(), new Iterations(data, links).element(),
     new Behaviours(data, model, links).element(), [matrix.element(), graph.element()], densitySection(data, links),
-    clustersSection(data, links), profileSection(data, links), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
+    clustersSection(data, links), profileSection(data, links), posixSection(data), sizesSection(data, links), new Waits(data, links).element(), environmentSection(data)];
   const titles = sections.flat().filter(Boolean).map((e) => h('a', { href: `#${e.id}` }, titleOf(e.id)));
   return [
     h('header', {}, h('h1', {}, name || 'Refrain report'), commands(info).map((c) => h('p', { class: 'command' }, c)),

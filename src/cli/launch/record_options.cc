@@ -262,14 +262,11 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("--mpi: '" + options[RecordOption::kMpi] + "' is none of " +
                        known_mpi_words() +
                        base::did_you_mean(options[RecordOption::kMpi], {mpis.begin(), mpis.end()}));
-  if (options[RecordOption::kBuffers] != "off" && options[RecordOption::kBuffers] != "on")
-    return unknown_word("buffers", options[RecordOption::kBuffers], {"off", "on"});
-  if (options[RecordOption::kTotals] != "off" && options[RecordOption::kTotals] != "on")
-    return unknown_word("totals", options[RecordOption::kTotals], {"off", "on"});
-  if (options[RecordOption::kFunctions] != "off" && options[RecordOption::kFunctions] != "on")
-    return unknown_word("functions", options[RecordOption::kFunctions], {"off", "on"});
-  if (options[RecordOption::kPythonFrames] != "off" && options[RecordOption::kPythonFrames] != "on")
-    return unknown_word("python-frames", options[RecordOption::kPythonFrames], {"off", "on"});
+  for (const RecordOption option :
+       {RecordOption::kBuffers, RecordOption::kPosix, RecordOption::kTotals,
+        RecordOption::kFunctions, RecordOption::kPythonFrames})
+    if (options[option] != "off" && options[option] != "on")
+      return unknown_word(row_of(option).words + 2, options[option], {"off", "on"});
   if (const auto filter =
           mpi::CallFilter::parse(options[RecordOption::kOnly], options[RecordOption::kWithout]);
       !filter.ok())

@@ -31,6 +31,7 @@ namespace refrain::cli {
 namespace {
 
 constexpr const char* kHeapLibrary = "librefrain-heap.so";
+constexpr const char* kPosixLibrary = "librefrain-posix.so";
 constexpr const char* kWtimeLibrary = "librefrain-wtime.so";
 
 const char* getenv_of(const char* name) { return std::getenv(name); }
@@ -178,6 +179,8 @@ bool replays_under_smpi(const std::string& program, const Words& words) {
 base::Status check_smpi(const RecordOptions& options, const Words& words) {
   if (options[RecordOption::kBuffers] == "on")
     return base::unsupported("--buffers on does not work under SMPI, whose ranks share a heap");
+  if (options[RecordOption::kPosix] == "on")
+    return base::unsupported("--posix on does not work under SMPI, whose ranks are one process");
   if (!options[RecordOption::kMessages].empty())
     return base::unsupported("--messages does not work under SMPI, whose ranks are one process");
   if (!options[RecordOption::kSpool].empty() && options[RecordOption::kSpool] != "off")
@@ -224,6 +227,21 @@ void hand_over(const RecordOptions& options, const std::string& output, const Ch
   set(options::Variable::kMpiGuessed, mpi.is_guess ? "1" : "0");
 }
 
+// What is preloaded beside the recorder.
+base::Result<Words> find_libraries(const RecordOptions& options) {
+  Words found;
+  for (const auto& [is_wanted, name] :
+       {std::pair(options[RecordOption::kBuffers] == "on", kHeapLibrary),
+        std::pair(options[RecordOption::kPosix] == "on", kPosixLibrary),
+        std::pair(!options[RecordOption::kMessages].empty(), kWtimeLibrary)}) {
+    if (!is_wanted) continue;
+    const auto library = find_library(name);
+    if (!library.ok()) return library.error();
+    found.push_back(*library);
+  }
+  return found;
+}
+
 void preload(const std::string& library) {
   const std::string before = environment("LD_PRELOAD");
   for (size_t begin = 0; begin < before.size();) {  // ours already, when the program runs itself
@@ -266,12 +284,8 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
     if (const auto good = check_smpi(options, words); !good.ok()) return good.error();
   const auto recorder = find_recorder(mpi->word);
   if (!recorder.ok()) return recorder.error();
-  const auto heap =
-      options[RecordOption::kBuffers] == "on" ? find_library(kHeapLibrary) : std::string();
-  if (!heap.ok()) return heap.error();
-  const auto wtime =
-      options[RecordOption::kMessages].empty() ? std::string() : find_library(kWtimeLibrary);
-  if (!wtime.ok()) return wtime.error();
+  const auto beside = find_libraries(options);
+  if (!beside.ok()) return beside.error();
   const std::string output = absolute(options[RecordOption::kOutput]);
   if (!options[RecordOption::kExactCopy].empty()) {
     const std::string copy = absolute(options[RecordOption::kExactCopy]);
@@ -288,8 +302,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   const Words own = smpi ? smpi_program(words) : words;
   set(options::Variable::kCommand, shell_line(own));
   set(options::Variable::kProgram, own[0] == words[0] ? *program : absolute(own[0]));
-  if (!heap->empty()) preload(*heap);
-  if (!wtime->empty()) preload(*wtime);
+  for (const std::string& library : *beside) preload(library);
   preload(*recorder);
   return become(*program, words);
 }

@@ -38,6 +38,7 @@ SectionType needed_by(SectionType type) {
     case SectionType::kGrammars:
     case SectionType::kGroups: return SectionType::kSignatures;
     case SectionType::kClusters:
+    case SectionType::kPosix:
     case SectionType::kTotals: return SectionType::kMeta;
     case SectionType::kRanks: return SectionType::kTotals;
     default: return SectionType::kBundle;  // nothing
@@ -50,7 +51,8 @@ SectionType needed_by(SectionType type) {
 bool takes_numbers(SectionType type) {
   return type != SectionType::kDurations && type != SectionType::kTotals &&
          type != SectionType::kLosses && type != SectionType::kRanks &&
-         type != SectionType::kGaps && type != SectionType::kClusters;
+         type != SectionType::kGaps && type != SectionType::kPosix &&
+         type != SectionType::kClusters;
 }
 
 // Everything that can be read, with all that is wrong. Sections after a broken one are still read

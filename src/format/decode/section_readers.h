@@ -69,6 +69,7 @@ void read_totals(FieldReader& in, Decoding& out);
 void read_losses(FieldReader& in, Decoding& out);
 void read_ranks(FieldReader& in, Decoding& out);
 void read_gaps(FieldReader& in, Decoding& out);
+void read_posix(FieldReader& in, Decoding& out);
 void read_clusters(FieldReader& in, Decoding& out);
 
 // Later ones rely on what earlier ones filled in.
@@ -84,6 +85,7 @@ inline constexpr SectionReader kSectionReaders[] = {
     {SectionType::kLosses, false, read_losses},
     {SectionType::kRanks, false, read_ranks},
     {SectionType::kGaps, false, read_gaps},
+    {SectionType::kPosix, false, read_posix},
     {SectionType::kClusters, false, read_clusters},
 };
 

@@ -34,7 +34,9 @@ constexpr size_t kTryFrom = size_t{64} << 10;
 // From here on pieces say whether the best compression finds more than the quick one: it takes
 // memory, too, twenty times what it compresses.
 constexpr size_t kSampleFrom = size_t{512} << 10;
-bool is_by_rank(SectionType type) { return type == SectionType::kRanks; }
+bool is_by_rank(SectionType type) {
+  return type == SectionType::kRanks || type == SectionType::kPosix;
+}
 
 // What has the same length at any number of ranks is not compressed while it is small: the content
 // differs, and with it what compression would save.
@@ -55,7 +57,8 @@ struct Section {
 // Sections whose bytes follow the number of ranks or the clock, but not their lengths.
 bool is_flat(SectionType type) {
   return type == SectionType::kDurations || type == SectionType::kTotals ||
-         type == SectionType::kNumbers || type == SectionType::kRanks || type == SectionType::kGaps;
+         type == SectionType::kNumbers || type == SectionType::kRanks ||
+         type == SectionType::kGaps || type == SectionType::kPosix;
 }
 
 // The compressed form where that is clearly smaller.
@@ -183,7 +186,7 @@ base::Result<std::string> encode(const TraceData& trace, TraceData* own) {
     // An empty list of what most traces do not have takes no bytes at all.
     const bool optional = w.type == SectionType::kTables || w.type == SectionType::kLosses ||
                           w.type == SectionType::kRanks || w.type == SectionType::kGaps ||
-                          w.type == SectionType::kClusters;
+                          w.type == SectionType::kPosix || w.type == SectionType::kClusters;
     if (optional && out.size() <= 1) continue;
     sections.push_back(Section{w.type, out.take()});
   }

@@ -55,6 +55,7 @@ void write_ranks(Encoding& in, base::ByteWriter& out);
 void write_clusters(Encoding& in, base::ByteWriter& out);
 void write_numbers(Encoding& in, base::ByteWriter& out);
 void write_gaps(Encoding& in, base::ByteWriter& out);
+void write_posix(Encoding& in, base::ByteWriter& out);
 
 // In this order: numbers are taken in the order in which the others left them.
 inline constexpr SectionWriter kSectionWriters[] = {
@@ -70,6 +71,7 @@ inline constexpr SectionWriter kSectionWriters[] = {
     {SectionType::kNumbers, write_numbers},
     {SectionType::kRanks, write_ranks},
     {SectionType::kGaps, write_gaps},
+    {SectionType::kPosix, write_posix},
     {SectionType::kClusters, write_clusters},
 };
 

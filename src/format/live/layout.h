@@ -46,6 +46,7 @@ enum class StreamRecord : uint8_t {
   // These may be passed over. They are for who analyses the calls while the rank runs.
   kEarlyTimes = 64,
   kLooked = 65,
+  kPosix = 66,
 };
 // A reader passes over records of this kind and above that it does not know.
 inline constexpr uint8_t kFirstOptional = 64;

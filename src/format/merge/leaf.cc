@@ -13,6 +13,7 @@
 #include "format/merge/merge.h"
 #include "format/merge/splitter.h"
 #include "format/places.h"
+#include "format/posix.h"
 
 namespace refrain::format {
 
@@ -158,6 +159,9 @@ base::Result<PartialTrace> leaf(RankRecord record, uint64_t world_size) {
   out.places.push_back(place.take());
   out.place_of_rank.append(0);
   out.own_work = std::move(record.own_work);
+  // Numbers that make no sense are left out, as a place is.
+  std::erase_if(record.posix, [](const PosixUse& use) { return !problem_of(use).empty(); });
+  if (!record.posix.empty()) out.posix.push_back({record.rank, std::move(record.posix)});
   out.losses = std::move(record.losses);
   out.programs.take(record.rank, record.text);
   out.text = std::move(record.text);

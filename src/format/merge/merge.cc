@@ -184,6 +184,8 @@ base::Result<PartialTrace> merge(PartialTrace a, PartialTrace b) {
                                                  : renumber(b.place_of_rank, places));
   a.own_work.insert(a.own_work.end(), std::make_move_iterator(b.own_work.begin()),
                     std::make_move_iterator(b.own_work.end()));
+  a.posix.insert(a.posix.end(), std::make_move_iterator(b.posix.begin()),
+                 std::make_move_iterator(b.posix.end()));
   merge_losses(a.losses, b.losses);
   a.text.merge(b.text);  // keeps a's value where both have the key
   a.programs.merge(std::move(b.programs));

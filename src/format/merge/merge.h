@@ -63,6 +63,7 @@ struct PartialTrace {
   std::vector<std::string> places;  // as put() writes them; empty: of ranks that do not know theirs
   base::NestedRuns place_of_rank;   // parallel to ranks
   std::vector<OwnWork> own_work;    // by rank and thread
+  std::vector<PosixOfRank> posix;   // by rank; of those that have any
   std::vector<LossRecord> losses;
   std::map<std::string, std::string> text;
   Programs programs;  // of all ranks

@@ -8,6 +8,7 @@
 #include "format/merge/list_bytes.h"
 #include "format/merge/merge.h"
 #include "format/places.h"
+#include "format/posix.h"
 #include "grammar/grammar.h"
 
 namespace refrain::format {
@@ -259,7 +260,7 @@ class Parser {
       p.hosts.emplace_back(in_.string(kMaxTextBytes));
     p.host_of_rank = base::NestedRuns::read(in_, p.world_size);
     if (p.host_of_rank.size() != p.ranks.size()) return false;
-    if (!places(p) || !own_work(p)) return false;
+    if (!places(p) || !own_work(p) || !posix(p)) return false;
     const uint64_t losses = in_.count(kMaxLosses);
     for (uint64_t i = 0; i < losses && in_.ok(); ++i) {
       LossRecord l;
@@ -291,6 +292,15 @@ class Parser {
     }
     p.place_of_rank = base::NestedRuns::read(in_, p.world_size);
     return p.place_of_rank.size() == p.ranks.size();
+  }
+  bool posix(PartialTrace& p) {
+    const uint64_t n = in_.count(p.world_size);
+    for (uint64_t i = 0; i < n && in_.ok(); ++i) {
+      const uint64_t rank = in_.varint();
+      if (rank >= p.world_size || (i > 0 && rank <= p.posix.back().rank)) return false;
+      p.posix.push_back({rank, read_posix_uses(in_)});
+    }
+    return in_.ok();
   }
   // Ranks and calls are in order, as those of each part are.
   bool own_work(PartialTrace& p) {

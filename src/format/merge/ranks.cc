@@ -6,6 +6,7 @@
 
 #include "format/codes/quantise.h"
 #include "format/places.h"
+#include "format/posix.h"
 
 namespace refrain::format {
 
@@ -84,6 +85,7 @@ void take_rest(PartialTrace& from, TraceData& to) {
   // with all ranks are they the same.
   const uint64_t missing = from.world_size - from.ranks.size();
   take_places(from, to);
+  to.posix = posix_columns(from.posix);
   if (missing == 0) {
     to.meta.host_of_rank = from.host_of_rank.runs();
     for (const TotalCodes& t : from.totals) to.totals.push_back(totals_of(t));

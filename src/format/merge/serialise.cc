@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "format/merge/list_bytes.h"
 #include "format/merge/merge.h"
+#include "format/posix.h"
 
 namespace refrain::format {
 
@@ -66,6 +67,11 @@ std::string serialise(const PartialTrace& p) {
       out.put_varint(piece.call);
       out.put_varint(piece.ns);
     }
+  }
+  out.put_varint(p.posix.size());
+  for (const PosixOfRank& rank : p.posix) {
+    out.put_varint(rank.rank);
+    put(out, rank.uses);
   }
   out.put_varint(p.losses.size());
   // Losses travel whole: a trace that lacks something must say so, even if that makes it larger.

@@ -69,7 +69,7 @@ base::Result<bool> Cursor::look(CursorSink& sink) {
     duration_ns_ = 0;
     for (const auto& [owner, state] : m.locations) add_calls(owner, state, m, sink);
     sum_up();
-    read_times(chunks, sink);
+    read_times(chunks, sink), read_posix(chunks);
     return true;
   }
   return false;

@@ -64,6 +64,7 @@ class Cursor {
   const std::deque<DurationStats>& gaps() const { return gaps_; }  // empty: not kept
   const std::vector<Progress>& threads() const { return progress_; }
   const RankTotals& totals() const { return totals_; }
+  const std::vector<PosixUse>& posix() const { return posix_; }
   uint64_t duration_ns() const { return duration_ns_; }
   const std::set<std::string>& damage() const { return damage_; }
   const LivingFile& file() const { return file_; }
@@ -132,6 +133,7 @@ class Cursor {
   void read_blocks(const std::vector<Chunk>& chunks, CursorSink& sink);
   void read_rows(const std::vector<Chunk>& chunks, CursorSink& sink);
   std::vector<TimedCall> read_row(const Chunk& row, const Thread& thread);
+  void read_posix(const std::vector<Chunk>& chunks);
   void add_list(const StatList& list, std::deque<DurationStats>& to) const;
   uint64_t consumed(const Chunk& c) const;
 
@@ -147,6 +149,7 @@ class Cursor {
   std::deque<DurationStats> durations_, gaps_;
   std::vector<Progress> progress_;
   RankTotals totals_;
+  std::vector<PosixUse> posix_;
   uint64_t duration_ns_ = 0;
   std::set<std::string> damage_;
 };

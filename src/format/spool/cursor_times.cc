@@ -138,4 +138,12 @@ void Cursor::last_times(CursorSink& sink) {
   }
 }
 
+// Counters that only grow: what one look misses, the next one has.
+void Cursor::read_posix(const std::vector<Chunk>& chunks) {
+  for (const Chunk& c : chunks)
+    if (c.type == ChunkType::kPosix)
+      posix_ =
+          posix_uses(file_.read_at(c.offset + sizeof(Chunk), c.bytes - sizeof(Chunk)), header_);
+}
+
 }  // namespace refrain::format::spool

@@ -16,6 +16,7 @@
 //                 part of the calls before those whose statistics are still in memory
 //     times       any number a thread: times of its first calls, in blocks as in a trace
 //     time row    up to one a thread: times of the calls behind those
+//     posix       up to one: a PosixCounter for each function (`record --posix on`)
 //     dead        was replaced
 //
 // Laws: data is written first, and its count, checksum or generation last, in program order. So a
@@ -32,7 +33,7 @@
 namespace refrain::format::spool {
 
 inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
-inline constexpr uint32_t kVersion = 5;
+inline constexpr uint32_t kVersion = 6;
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
 inline constexpr uint64_t kPageBytes = 4096;
 
@@ -79,6 +80,7 @@ enum class ChunkType : uint32_t {
   kStats = 5,
   kTimes = 6,
   kTimeRow = 7,
+  kPosix = 8,
 };
 
 struct Chunk {

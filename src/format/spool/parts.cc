@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "format/limits.h"
 #include "format/merge/duration_bytes.h"
+#include "format/posix.h"
 #include "grammar/fold.h"
 #include "grammar/rename.h"
 
@@ -67,6 +69,13 @@ bool read_list(base::ByteReader& in, StatList& list) {
     list.all.push_back(d);
   }
   return in.ok();
+}
+
+std::vector<PosixUse> posix_uses(std::string_view data, const Header& header) {
+  PosixCounter counters[kPosixFunctions];
+  if (data.size() < sizeof counters) return {};
+  std::memcpy(counters, data.data(), sizeof counters);
+  return format::posix_uses(counters, [&](uint64_t ticks) { return to_ns(header, ticks); });
 }
 
 }  // namespace refrain::format::spool

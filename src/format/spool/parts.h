@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
 #include "format/duration_stats.h"
 #include "format/spool/pieces.h"
+#include "format/trace_data.h"
 #include "grammar/concatenate.h"
 #include "grammar/grammar.h"
 
@@ -41,6 +43,9 @@ std::optional<grammar::Grammar> grammar_of(const Base& base,
 // calls these are.
 uint64_t add_bases(const std::vector<Base>& bases, const std::vector<uint32_t>& number_of,
                    grammar::Concatenation& all);
+
+// What a chunk of POSIX functions has, from behind its header on; a process may still count there.
+std::vector<PosixUse> posix_uses(std::string_view data, const Header& header);
 
 // A list of a stats chunk: statistics from a terminal on.
 struct StatList {

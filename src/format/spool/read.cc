@@ -44,7 +44,10 @@ class Reader {
     r.signatures = tables_.unique.take();
     stats();
     for (const Piece& p : pieces_)
-      if (p.chunk.type == ChunkType::kLocation) location(p);
+      if (p.chunk.type == ChunkType::kLocation)
+        location(p);
+      else if (p.chunk.type == ChunkType::kPosix)
+        r.posix = posix_uses(p.data, out_.header);
     if (reads_times_) read_times(pieces_, tables_.unique.numbers(), out_);
     trim(r);
     tables_.own_pieces.put(r);

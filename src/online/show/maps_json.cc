@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "events/payload.h"
+#include "format/posix_functions.h"
 #include "report/profile/profile_rows.h"
 #include "text/numbers.h"
 
@@ -89,6 +90,13 @@ std::string maps_json(const Maps& maps, const std::string& of, bool is_whole) {
   for (const auto& [call, map] : maps.calls) {
     const std::string name = report::call_name(call);
     functions.push_back({{"call", name},
+                         {"density", columns_of(map.density)},
+                         {"temporal", columns_of(bins_of(maps, map, is_whole || name == of))}});
+  }
+  for (const auto& [function, map] : maps.posix) {
+    const std::string name(format::posix_name(function));
+    functions.push_back({{"call", name},
+                         {"kind", "posix"},
                          {"density", columns_of(map.density)},
                          {"temporal", columns_of(bins_of(maps, map, is_whole || name == of))}});
   }

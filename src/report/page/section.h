@@ -54,5 +54,6 @@ std::unique_ptr<PageSection> density_section();     // matrix_page.cc
 std::unique_ptr<PageSection> waits_section();       // waits_page.cc
 std::unique_ptr<PageSection> iterations_section();  // iterations_page.cc
 std::unique_ptr<PageSection> clusters_section();    // clusters_page.cc
+std::unique_ptr<PageSection> posix_section();       // posix_page.cc
 
 }  // namespace refrain::report

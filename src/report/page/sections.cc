@@ -37,6 +37,7 @@ std::vector<std::unique_ptr<PageSection>> page_sections() {
   all.push_back(waits_section());
   all.push_back(iterations_section());
   all.push_back(clusters_section());
+  all.push_back(posix_section());
   return all;
 }
 

@@ -13,6 +13,7 @@
 #include "report/behaviour/reduce_report.h"
 #include "report/cores_text.h"
 #include "report/labelled_line.h"
+#include "report/profile/posix_report.h"
 #include "report/profile/programs_text.h"
 #include "report/stood_for.h"
 #include "report/trace/gaps_text.h"
@@ -245,6 +246,7 @@ std::string info_json(const Trace& trace) {
       out["segments"] = segments_json(*segments, (*reader::time_table(trace))->spec().method);
   }
   out["has_gaps"] = trace.has_gaps();
+  if (analysis::has_posix(trace)) out["has_posix"] = true;
   if (auto clusters = clustering_json(trace); !clusters.is_null()) {
     out["clusters"] = std::move(clusters);
     add_stood_for(out, trace, MadeOf::kSums);
@@ -297,6 +299,7 @@ std::string info_text(const Trace& trace) {
                     100.0 * static_cast<double>(times.recorder_ns) / times.all_ns()));
   add_known(out, "timing", timing_text(trace));
   add_known(out, "gaps", gaps_line(trace));
+  add_known(out, "POSIX", posix_line(analysis::posix_profile(trace)));
   if (const auto plain = parse_plain_trace(info.text_of("plain_trace")))
     add_known(out, "no-compress", plain_trace_text(*plain));
   if (const format::SegmentInfo* segments = segments_of(trace))

@@ -120,6 +120,8 @@ base::Status PredictedTrace::write(const std::string& path) {
   out.times = {};
   out.gaps.clear();
   out.own_work.clear();
+  out.posix.clear();  // times of the machine that it was recorded on
+  out.meta.text.erase("posix");
   out.cost = {};
   out.places.clear();  // cores of the computer that it was recorded on
   out.place_of_rank = {};

@@ -8,6 +8,7 @@
 #include "mpi_runtime/comm_facts.h"
 #include "mpi_runtime/constants_table.h"
 #include "options/environment.h"
+#include "tracer/calls/posix_calls.h"
 #include "tracer/filter/size_filter.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/location.h"
@@ -144,12 +145,14 @@ void pause_recording() {
   if (has_slow_path_reason(slow_path_reasons::kLogsMessages)) return;
   const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, true, can_pause);
+  pause_posix(true);
   set_slow_path_reason(slow_path_reasons::kLeavesOut, true);
 }
 
 void resume_recording() {
   const std::lock_guard<std::mutex> lock(control().mutex);
   mark_calls(leave::kPaused, false, can_pause);
+  pause_posix(false);
   set_slow_path_reason(slow_path_reasons::kLeavesOut, control().filters);
 }
 

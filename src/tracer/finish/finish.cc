@@ -8,6 +8,7 @@
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/world.h"
 #include "options/environment.h"
+#include "tracer/calls/posix_calls.h"
 #include "tracer/filter/control.h"
 #include "tracer/filter/size_filter.h"
 #include "tracer/finish/rank_clusters.h"
@@ -150,6 +151,7 @@ void finish_world(Location& location) {
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   location.in_recorder = true;
   disconnect_heap(p);
+  end_posix();
   if (p.path_check != nullptr) p.path_check->report();
   end_rank_log();
   if (!has_peers()) return;

@@ -17,6 +17,7 @@
 #include "format/merge/unique.h"
 #include "grammar/fold.h"
 #include "tracer/calls/forwarded_functions.h"
+#include "tracer/calls/posix_calls.h"
 #include "tracer/filter/control.h"
 #include "tracer/filter/size_filter.h"
 #include "tracer/spool/spool.h"
@@ -200,6 +201,7 @@ base::Result<format::RankRecord> make_record(Process& p) {
   r.duration_ns = p.clock.to_ns(p.end_ticks - p.init_ticks);
   r.totals.switches = p.switches;
   r.place = p.place;
+  r.posix = posix_uses(p);
   add_calls_without_record(p, r.losses);
   char host[256] = "";
   gethostname(host, sizeof host - 1);

@@ -80,7 +80,7 @@ void Spool::open(Process& p, uint64_t run, const Text& text) {
   {
     const std::lock_guard<std::mutex> lock(s->mutex_);
     p.sink = p.spool = g_spool = s;
-    if (!s->create(run) || !s->write_all(text))
+    if (!s->create(run) || !s->write_all(text) || !s->take_posix())
       s->stop();
     else
       s->meet_analyser(run);

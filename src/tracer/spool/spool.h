@@ -133,6 +133,7 @@ class Spool final : public RecordSink {
   bool create(uint64_t run);
   void meet_analyser(uint64_t run);
   bool write_all(const Text& text);
+  bool take_posix();
   // A record: its kind and its bytes, in one piece or two.
   bool append(std::string_view bytes, std::string_view more = {});
   bool append_text(const std::string& key, const std::string& value);

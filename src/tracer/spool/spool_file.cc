@@ -204,6 +204,8 @@ void SpoolFile::release(Chunk* c) {
   chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
 }
 
+void SpoolFile::keep(Chunk* c) { chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c)); }
+
 void SpoolFile::let_pages_go() {
   for (Chunk* c : chunks_) madvise(c, c->bytes, MADV_DONTNEED);
 }

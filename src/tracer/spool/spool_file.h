@@ -31,6 +31,8 @@ class SpoolFile {
 
   // The chunk stays in the file and leaves our memory.
   void release(format::spool::Chunk* chunk);
+  // The chunk stays mapped until the process ends, also when the file is removed.
+  void keep(format::spool::Chunk* chunk);
   // What is mapped stays mapped, and its pages leave our memory until they are used again; the file
   // keeps what was written.
   void let_pages_go();

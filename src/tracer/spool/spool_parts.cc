@@ -8,6 +8,7 @@
 #include "grammar/fold.h"
 #include "grammar/rename.h"
 #include "tracer/calls/location_record.h"
+#include "tracer/calls/posix_calls.h"
 #include "tracer/spool/spool.h"
 #include "tracer/state/gap_log.h"
 #include "tracer/state/in_order.h"
@@ -31,6 +32,17 @@ uint64_t Spool::bounded_to(uint64_t bytes, uint64_t share) const {
 }
 
 // ---- into the file ----
+
+// Other threads may be in the middle of a call that they count, whatever becomes of the file.
+bool Spool::take_posix() {
+  if (!counts_posix()) return true;
+  const uint64_t bytes = format::kPosixFunctions * sizeof(format::PosixCounter);
+  Chunk* const c = file_.add(ChunkType::kPosix, 0, bytes);
+  if (c == nullptr) return false;
+  file_.keep(c);
+  keep_posix_in(reinterpret_cast<format::PosixCounter*>(c + 1));
+  return true;
+}
 
 // With those of first calls, which are counted apart, for all locations together: the first
 // location takes them in, or the one that ends the tables.

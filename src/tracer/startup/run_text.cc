@@ -9,6 +9,7 @@
 
 #include "mpi_runtime/built_with.h"
 #include "options/environment.h"
+#include "tracer/calls/posix_calls.h"
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
 
@@ -67,6 +68,7 @@ std::map<std::string, std::string> run_text(const Process& p) {
   if (!p.options.filter.empty()) text["filter"] = p.options.filter;
   if (!p.options.totals) text["totals"] = "off";
   if (p.options.gaps) text["gaps"] = "on";  // `refrain recover` asks
+  if (counts_posix()) text["posix"] = "on";
   if (const char* const messages = options::text_of(options::RecordOption::kMessages);
       messages[0] != '\0' && p.run != 0) {
     char run[32];

@@ -8,6 +8,7 @@
 #include "base/byte_size.h"
 #include "mpi_runtime/built_with.h"
 #include "options/environment.h"
+#include "tracer/calls/posix_calls.h"
 #include "tracer/calls/table_epochs.h"
 #include "tracer/filter/control.h"
 #include "tracer/paths/path_check.h"
@@ -96,6 +97,7 @@ void start_process(Process& p) {
   p.path_check = PathCheck::from_environment();
   p.code.refresh();
   connect_heap(p);
+  begin_posix(p);
   start_control(p);
 }
 

@@ -9,6 +9,7 @@
 
 #include "format/codes/checksum.h"
 #include "format/limits.h"
+#include "format/posix.h"
 #include "format/time/grid.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
@@ -58,7 +59,7 @@ base::Status Receiver::record(uint8_t kind, std::string_view bytes) {
 // What is wrong, or kGood.
 const char* Receiver::read(uint8_t kind, std::string_view bytes) {
   const bool is_optional = kind >= kFirstOptional;
-  if (is_optional && kind > static_cast<uint8_t>(StreamRecord::kLooked)) return kGood;
+  if (is_optional && kind > static_cast<uint8_t>(StreamRecord::kPosix)) return kGood;
   if (end_) return "a record behind the end";
   if (hello_.has_value() == (kind == static_cast<uint8_t>(StreamRecord::kHello)))
     return hello_ ? "a second hello" : "a stream that does not begin with hello";
@@ -85,6 +86,7 @@ const char* Receiver::read(uint8_t kind, std::string_view bytes) {
     case StreamRecord::kLooked:
       looked_ns_ = in.varint();
       return in.ok() && in.at_end() ? kGood : "no time of a look";
+    case StreamRecord::kPosix: return read_posix(in);
   }
   return "a record of an unknown kind";
 }
@@ -330,6 +332,13 @@ const char* Receiver::read_end(base::ByteReader& in) {
   return kGood;
 }
 
+const char* Receiver::read_posix(base::ByteReader& in) {
+  std::vector<PosixUse> uses = read_posix_uses(in);
+  if (!in.ok() || !in.at_end()) return "bad counts of POSIX functions";
+  posix_ = std::move(uses);
+  return kGood;
+}
+
 spool::RankSpool Receiver::now() const {
   spool::RankSpool out;
   out.header = hello_->header;
@@ -366,6 +375,7 @@ spool::RankSpool Receiver::now() const {
   r.cost = state_.cost;
   r.knows_cost = state_.cost.memory_bytes > 0;
   r.duration_ns = state_.duration_ns;
+  r.posix = posix_;
   spool::trim(r);
   tables_.own_pieces.put(r);
   return out;

@@ -85,6 +85,7 @@ class Receiver {
   void drop_early(uint32_t number, uint64_t until);
   const char* read_state(base::ByteReader& in);
   const char* read_end(base::ByteReader& in);
+  const char* read_posix(base::ByteReader& in);
   Thread* thread(uint64_t number);
   static const char* read_change(base::ByteReader& in, DurationStats& to);
 
@@ -97,6 +98,7 @@ class Receiver {
   State state_;
   std::map<uint32_t, Thread> threads_;
   std::deque<DurationStats> statistics_[2];  // by Statistic
+  std::vector<PosixUse> posix_;
   std::map<uint32_t, spool::ThreadTimes> times_;
   std::map<uint32_t, EarlyTimes> early_;
   uint64_t time_bytes_ = 0, lost_times_ = 0, looked_ns_ = 0;

@@ -61,6 +61,7 @@ struct Feeder::Impl {
     if (cursor.keeps_times()) out.looked(looked_ns);
     out.statistics(Statistic::kDurations, cursor.durations());
     if (!cursor.gaps().empty()) out.statistics(Statistic::kGaps, cursor.gaps());
+    out.posix(cursor.posix());
     State s;
     s.state = cursor.header().state;
     s.error = cursor.header().error;

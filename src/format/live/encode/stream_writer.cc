@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "format/codes/checksum.h"
+#include "format/posix.h"
 
 namespace refrain::format::live {
 
@@ -212,6 +213,14 @@ void StreamWriter::looked(uint64_t realtime_ns) {
   base::ByteWriter out;
   out.put_varint(realtime_ns);
   put(StreamRecord::kLooked, out.view());
+}
+
+void StreamWriter::posix(const std::vector<PosixUse>& uses) {
+  if (uses == sent_posix_) return;
+  base::ByteWriter out;
+  format::put(out, uses);
+  put(StreamRecord::kPosix, out.view());
+  sent_posix_ = uses;
 }
 
 void StreamWriter::state(const State& s) {

@@ -17,10 +17,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "format/live/layout.h"
 #include "format/time/data.h"
+#include "format/trace_data.h"
 #include "grammar/builder.h"
 
 namespace refrain::format::live {
@@ -47,6 +49,8 @@ class StreamWriter {
   void early_times(uint32_t thread, uint64_t first_call, std::span<const TimedCall> calls);
   // When the writer began to read what it says of the rank: wall-clock ns since 1970.
   void looked(uint64_t realtime_ns);
+  // Sends them where they are not the last ones.
+  void posix(const std::vector<PosixUse>& uses);
   void state(const State& state);
   void end(EndReason reason);
 
@@ -75,6 +79,7 @@ class StreamWriter {
   base::ByteWriter payload_;
   std::map<uint32_t, Thread> threads_;
   std::deque<DurationStats> sent_[2];  // by Statistic
+  std::vector<PosixUse> sent_posix_;
 };
 
 }  // namespace refrain::format::live
