@@ -72,7 +72,7 @@ struct Topology {
   Parameter global_bandwidth;  // between groups of a dragonfly; 0: as the others
   Parameter core_bandwidth;    // between ranks of a node, each pair; 0: without limit
   Parameter hop_latency;       // ns, of each link that a route has more than that of neighbours
-  uint64_t header = 0;  // bytes that links carry with each message
+  uint64_t header = 0;         // bytes that links carry with each message
   // A flow over n links has the n-th part of one over one link, where one link holds both back.
   bool shares_by_hops = false;
   bool has_links() const { return link_bandwidth.value > 0; }
