@@ -49,6 +49,7 @@ struct LiveOptions {
   ServeOptions serve;
   AnalyzeOptions analyze;
   std::string keep, to;
+  std::string verbosity = "normal";
   online::PluginOptions plugins;
   double plugin_time_s = 5;
   MpiChoice mpi;
@@ -201,7 +202,7 @@ int serve_jobs(const LiveOptions& options) {
   if (!keep.ok()) return report(keep.error());
   ServeOptions how = options.serve;
   how.url = from;
-  how.keep = *keep;
+  how.leave = {*keep, *report::verbosity_of(options.verbosity)};
   how.plugins = plugins_of(options);
   how.interval_s = options.interval_s;
   how.stuck_after_s = options.stuck_after_s;
@@ -223,7 +224,7 @@ int analyze(const LiveOptions& options) {
   const auto keep = keep_of(options);
   if (!keep.ok()) return report(keep.error());
   AnalyzeOptions how = options.analyze;
-  how.keep = *keep;
+  how.leave = {*keep, *report::verbosity_of(options.verbosity)};
   how.plugins = plugins_of(options);
   how.output = options.serve.output;
   if (how.from.empty()) {
@@ -254,6 +255,8 @@ int run(const LiveOptions& options) {
     return report(base::usage("--dir and --port are of serve; watch takes spools and --serve"));
   if (!options.keep.empty() || !options.to.empty() || !options.plugins.paths.empty())
     return report(base::usage("--keep, --to and --plugin are of serve and analyze"));
+  if (options.verbosity != "normal")
+    return report(base::usage("--verbosity is of serve and analyze"));
   if (options.viewers && !options.port)
     return report(base::usage("--viewers are those of a page: --serve PORT makes one"));
   return watch(options);
@@ -358,6 +361,7 @@ void add_live(Command& app, int& exit_status) {
   add_from(*verb, *options);
   options->serve.broker.add_to(*verb);
   add_keep(*verb, *options);
+  add_verbosity(*verb, options->verbosity, "With serve and analyze: ");
   add_plugins(*verb, *options);
   options->mpi.add_to(*verb);
   add_display(*verb, options->display);

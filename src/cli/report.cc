@@ -27,6 +27,8 @@ struct ReportOptions {
   std::vector<std::string> traces;
   std::string output;
   std::string format = "html";
+  std::string verbosity = "normal";
+  bool has_verbosity = false;
   bool force = false;
   DisplayOptions display;
 };
@@ -158,7 +160,8 @@ int report_latex(const ReportOptions& options) {
   for (const std::string& path : options.traces) {
     const auto trace = Trace::open_with_times(path);
     if (!trace.ok()) return report(trace.error());
-    parts.push_back(report::latex_part(data_of(*trace, options.display)));
+    parts.push_back(report::latex_part(*trace, data_of(*trace, options.display),
+                                       *report::verbosity_of(options.verbosity)));
     if (const int one = status_of(*trace); one != 0) status = one;
   }
   const Status written =
@@ -167,6 +170,8 @@ int report_latex(const ReportOptions& options) {
 }
 
 int run(const ReportOptions& options) {
+  if (options.has_verbosity && options.format != "latex")
+    return report(base::usage("--verbosity is of documents: say --format latex as well"));
   if (options.format == "latex") return report_latex(options);
   if (options.format == "html" && !report::why_no_pages().empty())
     return report(base::unsupported(
@@ -191,6 +196,7 @@ void add_report(Command& app, int& exit_status) {
   verb->add_format(options->format, {"html", "latex", "json"},
                    "html; latex: a document for latexmk, of all traces; or json: the data of the "
                    "page, to stdout without -o");
+  const Option* const verbosity = add_verbosity(*verb, options->verbosity);
   verb->add_option(
           "--names", options->display.names,
           "Names of functions: C++ template arguments folded to <...>, and in the page the "
@@ -201,7 +207,10 @@ void add_report(Command& app, int& exit_status) {
   verb->footer(
       "The page is one file without anything outside of it: no network, no server. It shows most "
       "for a trace that was recorded with --timing exact or bins:0.02.");
-  verb->callback([options, &exit_status] { exit_status = run(*options); });
+  verb->callback([options, verbosity, &exit_status] {
+    options->has_verbosity = verbosity->count() > 0;
+    exit_status = run(*options);
+  });
 }
 
 }  // namespace refrain::cli

@@ -85,6 +85,7 @@ bool EndedJobs::is_current(const std::string& name) const {
   if (error || written < fs::last_write_time(trace_of(name), error) || error) return false;
   const Json chapter = chapter_in(stem);
   return chapter.is_object() && chapter.value("keep", Json()) == Json(keep_.to_string()) &&
+         chapter.value("verbosity", Json()) == Json(report::word_of(verbosity_)) &&
          ((chapter.contains("entry") && fs::exists(stem + kTexChapter, error)) ||
           !report::why_no_pages().empty());
 }
@@ -105,12 +106,13 @@ base::Status EndedJobs::add(const std::string& name, const Trace& trace) {
         !done.ok())
       return done;
     if (base::Status done = format::write_file_atomically(
-            stem + kTexChapter, report::latex_part(data).body, "the chapter");
+            stem + kTexChapter, report::latex_part(trace, data, verbosity_).body, "the chapter");
         !done.ok())
       return done;
     chapter = report::index_chapter(data, name + ".html");
   }
   chapter["keep"] = keep_.to_string();
+  chapter["verbosity"] = report::word_of(verbosity_);
   return format::write_file_atomically(stem + kChapter, report::chapter_bytes(chapter),
                                        "the chapter");
 }

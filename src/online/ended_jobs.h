@@ -18,12 +18,20 @@
 #include "base/result.h"
 #include "online/keep.h"
 #include "refrain/trace.h"
+#include "report/latex/detail.h"
 
 namespace refrain::online {
 
+// What an ended job leaves beside its trace.
+struct LeaveOptions {
+  Keep keep;
+  report::Verbosity verbosity = report::Verbosity::kNormal;  // of report.tex
+};
+
 class EndedJobs {
  public:
-  EndedJobs(std::string output, Keep keep) : output_(std::move(output)), keep_(std::move(keep)) {}
+  EndedJobs(std::string output, LeaveOptions leave)
+      : output_(std::move(output)), keep_(std::move(leave.keep)), verbosity_(leave.verbosity) {}
 
   std::string trace_of(const std::string& name) const { return output_ + "/" + name + ".rfn"; }
   // Whether all of a job is there, and no older than its trace.
@@ -38,6 +46,7 @@ class EndedJobs {
  private:
   const std::string output_;
   const Keep keep_;
+  const report::Verbosity verbosity_;
 };
 
 }  // namespace refrain::online

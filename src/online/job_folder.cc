@@ -46,11 +46,12 @@ struct JobFolder::Job {
   bool is_ended = false;
 };
 
-JobFolder::JobFolder(std::string folder, std::string output, WatchOptions options, Keep keep)
+JobFolder::JobFolder(std::string folder, std::string output, WatchOptions options,
+                     LeaveOptions leave)
     : folder_(std::move(folder)),
       output_(std::move(output)),
       options_(options),
-      ended_(output_, std::move(keep)) {}
+      ended_(output_, std::move(leave)) {}
 
 JobFolder::~JobFolder() {
   if (events_ >= 0) close(events_);
@@ -60,8 +61,8 @@ JobFolder::~JobFolder() {
 base::Result<std::unique_ptr<JobFolder>> JobFolder::open(const std::string& folder,
                                                          const std::string& output,
                                                          const WatchOptions& options,
-                                                         const Keep& keep) {
-  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(folder, output, options, keep));
+                                                         const LeaveOptions& leave) {
+  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(folder, output, options, leave));
   if (const base::Status good = jobs->prepare(); !good.ok()) return good.error();
   return jobs;
 }
@@ -69,8 +70,8 @@ base::Result<std::unique_ptr<JobFolder>> JobFolder::open(const std::string& fold
 base::Result<std::unique_ptr<JobFolder>> JobFolder::open(std::unique_ptr<RemoteJobs> remote,
                                                          const std::string& output,
                                                          const WatchOptions& options,
-                                                         const Keep& keep) {
-  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(output, output, options, keep));
+                                                         const LeaveOptions& leave) {
+  auto jobs = std::unique_ptr<JobFolder>(new JobFolder(output, output, options, leave));
   jobs->remote_ = std::move(remote);
   if (const base::Status good = jobs->prepare(); !good.ok()) return good.error();
   return jobs;

@@ -37,12 +37,12 @@ class JobFolder {
   static base::Result<std::unique_ptr<JobFolder>> open(const std::string& folder,
                                                        const std::string& output,
                                                        const WatchOptions& options,
-                                                       const Keep& keep);
+                                                       const LeaveOptions& leave);
   // Jobs of other hosts; what is in DIR otherwise is in OUT then.
   static base::Result<std::unique_ptr<JobFolder>> open(std::unique_ptr<RemoteJobs> remote,
                                                        const std::string& output,
                                                        const WatchOptions& options,
-                                                       const Keep& keep);
+                                                       const LeaveOptions& leave);
   ~JobFolder();
   JobFolder(const JobFolder&) = delete;
   JobFolder& operator=(const JobFolder&) = delete;
@@ -64,7 +64,7 @@ class JobFolder {
 
  private:
   struct Job;
-  JobFolder(std::string folder, std::string output, WatchOptions options, Keep keep);
+  JobFolder(std::string folder, std::string output, WatchOptions options, LeaveOptions leave);
   base::Status prepare();
   base::Status read_token();
   void find_jobs(std::vector<base::Error>& errors);

@@ -20,13 +20,14 @@ from common import FAILED, GOOD, INCOMPLETE, USAGE, Folder, refrain
 
 kMostBytes = 1_000_000
 kMostOverfull_pt = 5
+kLeastFullPages = 15  # of a job that calls six functions
 kColours = pathlib.Path(__file__).resolve().parents[2] / "web/src/colours.js"
 
 
 class Documents(Folder):
-    def document(self, *traces, status=GOOD, name="report.tex"):
+    def document(self, *traces, status=GOOD, name="report.tex", words=()):
         out = self.path(name)
-        done = refrain("report", *traces, "--format", "latex", "-o", out)
+        done = refrain("report", *traces, "--format", "latex", "-o", out, *words)
         self.assertEqual((done.returncode, done.stdout), (status, b""), done.stderr)
         with open(out, encoding="ascii") as file:
             return file.read()
@@ -105,6 +106,36 @@ class Text(Documents):
                 self.assertEqual(file.read(), "mine")
         self.assertEqual(refrain("report", trace, "--format", "latex", "-o", out, "--force").returncode, GOOD)
 
+    def test_verbosity(self):
+        trace = self.corpus("heat-1.2-exact.rfn")
+        texts = {word: self.document(trace, name=word + ".tex", words=["--verbosity", word])
+                 for word in ("brief", "normal", "full")}
+        self.assertEqual(texts["normal"], self.document(trace, name="default.tex"))
+        self.assertLess(len(texts["brief"]), len(texts["normal"]))
+        self.assertLess(len(texts["normal"]), len(texts["full"]))
+        known = commands(texts["normal"])
+        self.assertEqual(commands(texts["full"]) - known, set())
+        for title in ("Temporal maps", "Matrices of each kind of call", "Iterations", "Each rank"):
+            self.assertIn("\\section{%s}" % title, texts["full"])
+            self.assertNotIn("\\section{%s}" % title, texts["normal"])
+        for rank in range(4):
+            self.assertIn("\\subsection*{Rank %d}" % rank, texts["full"])
+        self.assertNotIn("\\section{Density maps}", texts["brief"])
+        out = self.path("x.tex")
+        self.refused(USAGE, "--verbosity", "report", trace, "--format", "latex", "--verbosity", "loud", "-o", out)
+        self.refused(USAGE, "--format latex", "report", trace, "--verbosity", "full", "-o", self.path("x.html"))
+        without = self.document(self.corpus("heat-1.2.rfn"), name="without.tex", words=["--verbosity", "full"])
+        self.assertIn("when functions were called is not known", without)
+        text = self.document(self.make("hostile"), status=INCOMPLETE, name="hostile.tex", words=["--verbosity", "full"])
+        self.assertEqual(re.findall(r"\\(?:write|input|csname|openout)|\^\^|/etc/passwd|<img|onerror=", text), [])
+
+    def test_full_is_bounded(self):
+        for words in (("halo", 64, 64, 3, "exact"), ("halo", 8, 8, 2000, "none"), ("halo", 30, 170, 1, "none")):
+            name = "-".join(map(str, words)) + ".tex"
+            text = self.document(self.make(*words), name=name, words=["--verbosity", "full"])
+            self.assertLess(len(text), 4 * kMostBytes, words)
+            self.assertLess(text.count("\\tabularnewline"), 2000, words)
+
     def test_without_a_name(self):
         trace = os.path.abspath(self.corpus("heat-1.2.rfn"))
         done = subprocess.run([os.path.abspath(common.options.refrain), "report", trace, "--format", "latex"],
@@ -134,9 +165,11 @@ def plain(text):
 
 
 class Pdf(Documents):
-    def compiled(self, *traces, status=GOOD):
+    def compiled(self, *traces, status=GOOD, words=()):
         """Text of the PDF, without spaces; None without pdftotext."""
-        self.document(*traces, status=status)
+        if os.path.exists(self.path("report.tex")):
+            os.remove(self.path("report.tex"))
+        self.document(*traces, status=status, words=words)
         done = subprocess.run(["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
                               cwd=self.temporary.name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=200, check=False)
@@ -182,6 +215,26 @@ class Pdf(Documents):
             self.shows(row["call"], text)
             self.shows("%.1f%%" % (100 * row["mpi_share"]), text)
         self.shows(info["started"], text)
+
+    def pages_of(self, trace, word):
+        """Pages of the PDF at a verbosity, by pdfinfo where it is there."""
+        self.compiled(trace, words=["--verbosity", word])
+        if shutil.which("pdfinfo"):
+            said = subprocess.run(["pdfinfo", self.path("report.pdf")], check=True, capture_output=True, timeout=60)
+            self.assertEqual(int(re.search(r"Pages:\s+(\d+)", said.stdout.decode()).group(1)), self.pages)
+        return self.pages
+
+    def test_verbosity(self):
+        """A job of 16 ranks: a few pages, what the page has, and 20 to 70 pages."""
+        trace = self.make("halo", 4, 4, 60, "exact")
+        brief, normal, full = (self.pages_of(trace, word) for word in ("brief", "normal", "full"))
+        print("pages: brief %d, normal %d, full %d" % (brief, normal, full))
+        self.assertLessEqual(brief, 4)
+        self.assertLess(brief, normal)
+        self.assertLess(normal, full)
+        self.assertLessEqual(full, 70)
+        self.assertGreaterEqual(full, kLeastFullPages)
+        self.assertGreater(self.pages_of(self.corpus("heat-1.5-exact.rfn"), "full"), normal)
 
     def test_without_times(self):
         text = self.compiled(self.make("halo", 4, 4, 20, "none"))

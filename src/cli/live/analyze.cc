@@ -36,7 +36,7 @@ Status leave(const AnalyzeOptions& options, online::RecordedJob& job) {
   if (const Status written = job.write(trace); !written.ok()) return written;
   const auto whole = Trace::open(trace);
   if (!whole.ok()) return whole.error();
-  online::EndedJobs ended(options.output, options.keep);
+  online::EndedJobs ended(options.output, options.leave);
   const Status kept = ended.keep(name, *whole);
   if (const Status added = ended.add(name, *whole); !added.ok()) return added;
   if (const auto maps = job.maps(); maps != nullptr) {

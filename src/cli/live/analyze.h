@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
-#include "online/keep.h"
+#include "online/ended_jobs.h"
 #include "online/plugins/plugin_host.h"
 
 namespace refrain::cli {
 
 struct AnalyzeOptions {
   std::string from;  // a trace
-  online::Keep keep;
+  online::LeaveOptions leave;
   online::PluginOptions plugins;
   std::string output = "live";  // for what the job leaves
   double speed = 1;             // times as fast as the run

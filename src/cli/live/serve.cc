@@ -84,7 +84,7 @@ Result<std::unique_ptr<online::JobFolder>> open_remote(
   std::filesystem::create_directories(options.output, error);
   auto jobs = std::make_unique<online::RemoteJobs>(
       std::move(*inlet), options.output, online::RemoteOptions{options.broker.most_job_bytes});
-  return online::JobFolder::open(std::move(jobs), options.output, how, options.keep);
+  return online::JobFolder::open(std::move(jobs), options.output, how, options.leave);
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ int live_serve(const ServeOptions& options) {
   std::unique_ptr<online::BrokerProcess> broker;  // ends behind who receives from it
   auto jobs = options.folder.empty()
                   ? open_remote(options, how, broker)
-                  : online::JobFolder::open(options.folder, options.output, how, options.keep);
+                  : online::JobFolder::open(options.folder, options.output, how, options.leave);
   if (!jobs.ok()) return report(jobs.error());
   auto service = start(options, **jobs);
   if (!service.ok()) return report(service.error());

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/live/feed.h"
-#include "online/keep.h"
+#include "online/ended_jobs.h"
 #include "online/plugins/plugin_host.h"
 
 namespace refrain::cli {
@@ -16,7 +16,7 @@ struct ServeOptions {
   std::string folder;  // of `record --live-dir`; empty: a broker
   std::string url;     // of the broker; empty: one of our own
   BrokerWords broker;
-  online::Keep keep;
+  online::LeaveOptions leave;
   online::PluginOptions plugins;
   std::string output = "live";  // for what jobs leave
   std::optional<uint16_t> port;

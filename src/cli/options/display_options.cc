@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "cli/options/values.h"
+#include "report/latex/detail.h"
 #include "text/display.h"
 
 namespace refrain::cli {
@@ -37,6 +39,16 @@ bool has_colour(const std::string& wanted, bool is_terminal) {
 }
 
 }  // namespace
+
+Option* add_verbosity(Command& verb, std::string& word, const std::string& when) {
+  return verb
+      .add_option("--verbosity", word,
+                  when +
+                      "How much a LaTeX document has: brief (a few pages), normal, or full: "
+                      "longer tables, maps and matrices of each function, iterations, each rank")
+      ->check(one_of({std::begin(report::kVerbosities), std::end(report::kVerbosities)}))
+      ->capture_default_str();
+}
 
 size_t terminal_columns(int fd) {
   if (isatty(fd) != 1) return 0;

@@ -17,6 +17,9 @@ struct DisplayOptions {
 // Adds the options; `names`: also --names, for verbs that print names of functions.
 void add_display(Command& verb, DisplayOptions& options, bool names = true);
 
+// --verbosity, of documents; a word of report::kVerbosities. `when`: in front of the help.
+Option* add_verbosity(Command& verb, std::string& word, const std::string& when = "");
+
 // Columns of the terminal that `fd` is; 80 where it does not say, 0 where it is none.
 size_t terminal_columns(int fd);
 

@@ -13,7 +13,6 @@
 namespace refrain::report::latex {
 namespace {
 
-constexpr size_t kMostFunctions = 6;
 constexpr size_t kMostSide = 64;  // cells of a map
 constexpr double kMatrixWidth_mm = 50, kMatrixHeight_mm = 34, kMostCell_mm = 6;
 
@@ -167,7 +166,8 @@ std::string waiting(const PageData& data, const MapLayout& layout, size_t cells,
 
 }  // namespace
 
-void put_density(const PageData& data, std::string& out) {
+void put_density(const PageData& data, std::string& out, const Detail& detail) {
+  const size_t most = detail.density_functions;
   const Json& density = data.json["density"];
   out += section("Density maps",
                  "Look for ranks that differ from their neighbours: a border, a corner, one node. "
@@ -190,10 +190,10 @@ void put_density(const PageData& data, std::string& out) {
         "MPI.";
   out += "\n" + row(layout, all_of(functions, cells), "\\textbf{All of MPI}", block);
   out += waiting(data, layout, cells, block);
-  for (size_t f = 0; f < std::min(functions.size(), kMostFunctions); ++f)
+  for (size_t f = 0; f < std::min(functions.size(), most); ++f)
     out += row(layout, functions[f], code(functions[f].name), block);
-  if (functions.size() > kMostFunctions)
-    out += "\\par\\emph{and " + count(functions.size() - kMostFunctions) + " more functions}\n";
+  if (functions.size() > most)
+    out += "\\par\\emph{and " + count(functions.size() - most) + " more functions}\n";
 }
 
 }  // namespace refrain::report::latex

@@ -59,6 +59,16 @@ std::string heading(const std::string& title) {
   return "\\texorpdfstring{" + code(title, 80) + "}{" + bare(title, 80) + "}";
 }
 
+constexpr size_t kTemporalRows = 32, kTemporalBins = 60;
+
+// What the page does not have, or not as pictures.
+void put_details(const Trace& trace, const PageData& data, std::string& out) {
+  put_temporal(analysis::temporal_maps(trace, kTemporalRows, kTemporalBins), out);
+  put_kinds(analysis::topology(trace), trace.rank_count(), out);
+  put_iterations(data, out);
+  put_ranks(data, out);
+}
+
 }  // namespace
 
 std::string section(const std::string& title, const std::string& look_for) {
@@ -73,25 +83,33 @@ std::string figure(const std::string& picture, const std::string& caption) {
 
 using namespace latex;
 
-LatexPart latex_part(const PageData& data) {
+LatexPart latex_part(const Trace& trace, const PageData& data, Verbosity verbosity) {
   LatexPart out;
-  const std::string trace = text(data.json["trace"]);
+  const std::string file = text(data.json["trace"]);
   out.title = std::filesystem::path(text(data.json["info"]["program"])).filename().string();
-  if (out.title.empty()) out.title = std::filesystem::path(trace).filename().string();
-  out.entry = index_entry(data, trace);
+  if (out.title.empty()) out.title = std::filesystem::path(file).filename().string();
+  out.entry = index_entry(data, file);
   std::string& body = out.body;
   for (const auto& program : data.json["info"]["programs"])
     body += "\\begin{center}" + code(text(program["command"]), 400) + "\\end{center}\n";
   put_warning(data.json["info"], body);
   put_verdict(data, body);
   put_timeline(data, body);
-  put_matrix(data, body);
+  const Detail detail = detail_of(verbosity);
+  if (verbosity == Verbosity::kBrief) {
+    put_profile(data, body, detail);
+    put_waits(data, body, detail);
+    return out;
+  }
+  put_matrix(data, body, detail);
   put_graph(data, body);
-  put_density(data, body);
-  put_profile(data, body);
+  put_density(data, body, detail);
+  put_profile(data, body, detail);
   put_sizes(data, body);
-  put_waits(data, body);
+  put_posix(data, body);
+  put_waits(data, body, detail);
   put_clusters(data, body);
+  if (verbosity == Verbosity::kFull) put_details(trace, data, body);
   put_environment(data, body);
   return out;
 }

@@ -1,7 +1,7 @@
 // The report as a LaTeX document: the content of the page in the same order, with figures that TikZ
 // draws from numbers in the document.
 //
-//   std::string tex = report::latex_document({report::latex_part(data)});
+//   std::string tex = report::latex_document({report::latex_part(trace, data)});
 //
 // It compiles with latexmk -pdf and no other file. Numbers are those of the page's data. Its size
 // is bounded whatever the ranks and calls: figures have a largest number of cells, tables of rows.
@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "refrain/trace.h"
+#include "report/latex/detail.h"
 #include "report/page/page.h"
 
 namespace refrain::report {
@@ -22,7 +24,9 @@ struct LatexPart {
   nlohmann::ordered_json entry;  // of index_entry()
 };
 
-LatexPart latex_part(const PageData& data);
+// `data`: of that trace. Reads every call once more for Verbosity::kFull.
+LatexPart latex_part(const Trace& trace, const PageData& data,
+                     Verbosity verbosity = Verbosity::kNormal);
 
 // Several runs begin with a comparison. At least one part.
 std::string latex_document(const std::vector<LatexPart>& parts);

@@ -140,7 +140,7 @@ TEST(Cells, EqualNeighboursAreOneBlock) {
 }
 
 // Two ranks; the first sends 8 bytes to the other, five times.
-PageData page(bool has_clusters = false) {
+LatexPart part(bool has_clusters = false, Verbosity verbosity = Verbosity::kNormal) {
   reader::TraceBuilder builder(2);
   reader::ShapeWriter send("MPI_Send"), receive("MPI_Recv");
   const uint32_t type = builder.predefined_type("MPI_DOUBLE", 8), world = builder.world();
@@ -164,11 +164,11 @@ PageData page(bool has_clusters = false) {
   const Trace trace = builder.open();
   const PageOptions options;
   reader::Symbols symbols;
-  return page_data(trace, symbols, options);
+  return latex_part(trace, page_data(trace, symbols, options), verbosity);
 }
 
 TEST(Document, HasWhatThePageHas) {
-  const std::string tex = latex_document({latex_part(page())});
+  const std::string tex = latex_document({part()});
   size_t at = 0;
   for (const char* const title :
        {"\\begin{document}", "{Verdict}", "{Timeline}", "{Communication matrix}", "{Topology}",
@@ -183,8 +183,8 @@ TEST(Document, HasWhatThePageHas) {
 }
 
 TEST(Document, SaysWhoStandsForWhom) {
-  EXPECT_EQ(latex_document({latex_part(page())}).find("Clusters of ranks"), std::string::npos);
-  const std::string tex = latex_document({latex_part(page(true))});
+  EXPECT_EQ(latex_document({part()}).find("Clusters of ranks"), std::string::npos);
+  const std::string tex = latex_document({part(true)});
   const size_t at = tex.find("{Clusters of ranks}");
   ASSERT_NE(at, std::string::npos);
   EXPECT_LT(at, tex.find("{Environment}"));
@@ -194,7 +194,7 @@ TEST(Document, SaysWhoStandsForWhom) {
 }
 
 TEST(Document, SeveralRunsAreCompared) {
-  const std::string tex = latex_document({latex_part(page()), latex_part(page())});
+  const std::string tex = latex_document({part(), part()});
   EXPECT_NE(tex.find("2 runs"), std::string::npos);
   EXPECT_LT(tex.find("\\section{Runs}"), tex.find("\\section{Verdict}"));
   EXPECT_NE(tex.find("\\part{", tex.find("\\part{") + 1), std::string::npos);
@@ -214,6 +214,30 @@ TEST(Pairs, NeighboursAreJoined) {
   EXPECT_EQ(edges.at({0, 1}).ns, 3);
   EXPECT_EQ(edges.at({0, 3}).ns, 8);
   EXPECT_EQ(edges.size(), 3u);
+}
+
+TEST(Document, HasAsMuchAsWasAskedFor) {
+  const std::string brief = latex_document({part(false, Verbosity::kBrief)}),
+                    normal = latex_document({part()}),
+                    full = latex_document({part(false, Verbosity::kFull)});
+  for (const char* const title : {"{Verdict}", "{Timeline}", "{Profile}", "{Wait states}"})
+    for (const std::string* tex : {&brief, &normal, &full})
+      EXPECT_NE(tex->find(title), std::string::npos) << title;
+  for (const char* const title : {"{Communication matrix}", "{Density maps}", "{Environment}"}) {
+    EXPECT_EQ(brief.find(title), std::string::npos) << title;
+    EXPECT_NE(normal.find(title), std::string::npos) << title;
+    EXPECT_NE(full.find(title), std::string::npos) << title;
+  }
+  for (const char* const title :
+       {"{Temporal maps}", "{Matrices of each kind of call}", "{Iterations}", "{Each rank}"}) {
+    EXPECT_EQ(normal.find(title), std::string::npos) << title;
+    EXPECT_NE(full.find(title), std::string::npos) << title;
+  }
+  EXPECT_NE(full.find("{Rank 1}"), std::string::npos);
+  EXPECT_LT(brief.size(), normal.size());
+  EXPECT_LT(normal.size(), full.size());
+  EXPECT_EQ(verbosity_of("full"), Verbosity::kFull);
+  EXPECT_FALSE(verbosity_of("loud").has_value());
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace refrain::report::latex {
 namespace {
 
 constexpr size_t kMostCells = 64;  // a side
-constexpr size_t kMostPairs = 10;  // with numbers
 constexpr double kSide_mm = 48;
 
 std::string axes(size_t cells, size_t block) {
@@ -31,7 +30,28 @@ std::string axes(size_t cells, size_t block) {
   return out;
 }
 
-std::string matrix(const PairLoads& pairs, size_t side, size_t block, const Weight& weight) {
+// Every rank or block that is in the matrix, most bytes first.
+std::string largest(const PairLoads& pairs, size_t block, size_t most) {
+  std::vector<PairLoads::const_iterator> order;
+  for (auto it = pairs.begin(); it != pairs.end(); ++it) order.push_back(it);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a->second.bytes > b->second.bytes; });
+  const auto name = [&](size_t i) {
+    return block == 1 ? std::to_string(i) : fmt::format("{}--{}", i * block, (i + 1) * block - 1);
+  };
+  TexTable table({{"from", 0}, {"to", 0}, {"messages", 0}, {"bytes", 0}, {"time", 0}});
+  table.first(most, order.size(), "pairs", [&](size_t i) {
+    const auto& [ends, pair] = *order[i];
+    table.row({name(ends.first), name(ends.second), count(pair.messages), bytes(pair.bytes),
+               duration(pair.ns)});
+  });
+  return table.text();
+}
+
+}  // namespace
+
+std::string matrix_picture(const PairLoads& pairs, size_t side, size_t block,
+                           const Weight& weight) {
   const auto [least, most] = range_of(pairs, weight.value);
   Cells cells(side, side);
   for (const auto& [ends, pair] : pairs)
@@ -47,27 +67,7 @@ std::string matrix(const PairLoads& pairs, size_t side, size_t block, const Weig
   return out + "}\\end{minipage}";
 }
 
-// Every rank or block that is in the matrix, most bytes first.
-std::string largest(const PairLoads& pairs, size_t block) {
-  std::vector<PairLoads::const_iterator> order;
-  for (auto it = pairs.begin(); it != pairs.end(); ++it) order.push_back(it);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a->second.bytes > b->second.bytes; });
-  const auto name = [&](size_t i) {
-    return block == 1 ? std::to_string(i) : fmt::format("{}--{}", i * block, (i + 1) * block - 1);
-  };
-  TexTable table({{"from", 0}, {"to", 0}, {"messages", 0}, {"bytes", 0}, {"time", 0}});
-  table.first(kMostPairs, order.size(), "pairs", [&](size_t i) {
-    const auto& [ends, pair] = *order[i];
-    table.row({name(ends.first), name(ends.second), count(pair.messages), bytes(pair.bytes),
-               duration(pair.ns)});
-  });
-  return table.text();
-}
-
-}  // namespace
-
-void put_matrix(const PageData& data, std::string& out) {
+void put_matrix(const PageData& data, std::string& out, const Detail& detail) {
   const Json& json = data.json["matrix"];
   out +=
       section("Communication matrix",
@@ -92,13 +92,13 @@ void put_matrix(const PageData& data, std::string& out) {
   }
   std::string pictures;
   for (const Weight& weight : weights())
-    pictures += matrix(pairs, side, block, weight) + "\\hfill\n";
+    pictures += matrix_picture(pairs, side, block, weight) + "\\hfill\n";
   std::string caption =
       "From each rank (row) to each rank (column); logarithmic colours, white is nothing. Time is "
       "that of sends and receives and of their completions, from means.";
   if (block > 1) caption += fmt::format(" Each cell is {0} by {0} neighbouring ranks.", block);
   out += figure(pictures, caption);
-  out += largest(pairs, block);
+  out += largest(pairs, block, detail.pairs);
 }
 
 }  // namespace refrain::report::latex

@@ -32,4 +32,8 @@ const std::vector<Weight>& weights();
 // Least (above 0) and most of a weight.
 std::pair<double, double> range_of(const PairLoads& pairs, double PairLoad::*weight);
 
+// A matrix of `side` cells a side with its legend, in 57 mm; each cell is `block` ranks. Below it
+// the amounts of its colours.
+std::string matrix_picture(const PairLoads& pairs, size_t side, size_t block, const Weight& weight);
+
 }  // namespace refrain::report::latex

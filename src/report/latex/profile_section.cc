@@ -14,8 +14,6 @@
 namespace refrain::report::latex {
 namespace {
 
-constexpr size_t kMostRows = 20;
-constexpr size_t kMostTreeRows = 40;
 constexpr size_t kMostDepth = 12;  // of indentation
 
 // What the rows behind the first ones add up to.
@@ -23,9 +21,9 @@ struct Others {
   double count = 0, ns = 0, bytes = 0, mpi_share = 0, run_share = 0, max_ns = 0;
 };
 
-Others others_of(const Json& rows) {
+Others others_of(const Json& rows, size_t most) {
   Others out;
-  for (size_t i = kMostRows; i < rows.size(); ++i) {
+  for (size_t i = most; i < rows.size(); ++i) {
     out.count += real(rows[i]["count"]);
     out.ns += real(rows[i]["time_ns"]);
     out.bytes += real(rows[i]["bytes"]);
@@ -36,7 +34,7 @@ Others others_of(const Json& rows) {
   return out;
 }
 
-void put_functions(const Json& rows, std::string& out) {
+void put_functions(const Json& rows, size_t most, std::string& out) {
   TexTable table({{"function", 42},
                   {"", 12},
                   {"calls", 0},
@@ -46,14 +44,14 @@ void put_functions(const Json& rows, std::string& out) {
                   {"mean", 0},
                   {"max", 0},
                   {"bytes", 0}});
-  table.first(kMostRows, rows.size(), "functions", [&](size_t i) {
+  table.first(most, rows.size(), "functions", [&](size_t i) {
     const Json& r = rows[i];
     table.row({code(text(r["call"])), bar(real(r["mpi_share"])), count(r["count"]),
                duration(r["time_ns"]), share(r["mpi_share"]), share(r["run_share"]),
                duration(r["mean_ns"]), duration(r["max_ns"]), bytes(r["bytes"])});
   });
-  if (rows.size() > kMostRows) {
-    const Others o = others_of(rows);
+  if (rows.size() > most) {
+    const Others o = others_of(rows, most);
     table.row({"others", bar(o.mpi_share), count(o.count), duration(o.ns), share(o.mpi_share),
                share(o.run_share), duration(o.count > 0 ? o.ns / o.count : 0), duration(o.max_ns),
                bytes(o.bytes)});
@@ -61,7 +59,7 @@ void put_functions(const Json& rows, std::string& out) {
   out += "\\subsection*{By function}\n" + table.text();
 }
 
-void put_sites(const Json& rows, std::string& out) {
+void put_sites(const Json& rows, size_t most, std::string& out) {
   TexTable table({{"site", 46},
                   {"function", 38},
                   {"calls", 0},
@@ -70,7 +68,7 @@ void put_sites(const Json& rows, std::string& out) {
                   {"mean", 0},
                   {"max", 0},
                   {"bytes", 0}});
-  table.first(kMostRows, rows.size(), "call sites", [&](size_t i) {
+  table.first(most, rows.size(), "call sites", [&](size_t i) {
     const Json& r = rows[i];
     std::string site = r["site"].is_null() ? "unknown" : code(text(r["site"]), 60);
     if (!r["in_function"].is_null())
@@ -79,8 +77,8 @@ void put_sites(const Json& rows, std::string& out) {
                share(r["mpi_share"]), duration(r["mean_ns"]), duration(r["max_ns"]),
                bytes(r["bytes"])});
   });
-  if (rows.size() > kMostRows) {
-    const Others o = others_of(rows);
+  if (rows.size() > most) {
+    const Others o = others_of(rows, most);
     table.row({"others", "", count(o.count), duration(o.ns), share(o.mpi_share),
                duration(o.count > 0 ? o.ns / o.count : 0), duration(o.max_ns), bytes(o.bytes)});
   }
@@ -136,9 +134,9 @@ size_t put_nodes(const Node& node, size_t depth, double all, size_t& left, TexTa
   return left_out;
 }
 
-void put_tree(const Json& profile, std::string& out) {
+void put_tree(const Json& profile, size_t most, std::string& out) {
   TexTable table({{"call path", 104}, {"", 12}, {"time", 0}, {"of MPI", 0}, {"calls", 0}});
-  size_t left = kMostTreeRows;
+  size_t left = most;
   const size_t left_out =
       put_nodes(*tree_of(profile["call_paths"]), 0, real(profile["all"]["time_ns"]), left, table);
   table.more(left_out, "steps");
@@ -147,7 +145,7 @@ void put_tree(const Json& profile, std::string& out) {
 
 }  // namespace
 
-void put_profile(const PageData& data, std::string& out) {
+void put_profile(const PageData& data, std::string& out, const Detail& detail) {
   const Json& profile = data.json["profile"];
   out += section("Profile",
                  "Look at the first rows: a function whose maximum is far above its mean waits for "
@@ -156,9 +154,10 @@ void put_profile(const PageData& data, std::string& out) {
     out += "No calls.\n";
     return;
   }
-  put_functions(profile["functions"], out);
-  put_sites(profile["sites"], out);
-  put_tree(profile, out);
+  put_functions(profile["functions"], detail.profile_rows, out);
+  if (!detail.has_sites) return;
+  put_sites(profile["sites"], detail.profile_rows, out);
+  put_tree(profile, detail.tree_rows, out);
   out += "The calls behind a row: " + code("refrain dump " + text(data.json["trace"])) +
          ", whose lines have the call site before the function.\n";
 }

@@ -11,8 +11,6 @@
 namespace refrain::report::latex {
 namespace {
 
-constexpr size_t kMostPlaces = 12, kMostCalls = 10, kMostDelays = 8, kMostParts = 8;
-
 struct Sum {
   double ns = 0, count = 0;
   std::map<int64_t, double> by_rank;
@@ -31,10 +29,12 @@ struct Sum {
 
 class Writer {
  public:
-  explicit Writer(const PageData& data) : data_(data), json_(data.json["waits"]) {}
+  Writer(const PageData& data, const Detail& detail)
+      : data_(data), json_(data.json["waits"]), detail_(detail) {}
 
   void write(std::string& out) {
     put_kinds(out);
+    if (!detail_.has_wait_tables) return;
     put_places(out);
     put_calls(out);
     put_delays(out);
@@ -112,18 +112,18 @@ class Writer {
                     {"of all time", 0},
                     {"waits", 0},
                     {"most on rank", 0}});
-    table.first(kMostPlaces, order.size(), "call paths", [&](size_t i) {
+    table.first(detail_.wait_places, order.size(), "call paths", [&](size_t i) {
       const auto& [where, sum] = *order[i];
       table.row({title(std::get<0>(where)),
                  path(std::get<1>(where)) + " $>$ " + call(std::get<2>(where)), duration(sum.ns),
                  share_of(sum.ns), count(sum.count), sum.worst()});
     });
     Sum others;
-    for (size_t i = kMostPlaces; i < order.size(); ++i) {
+    for (size_t i = detail_.wait_places; i < order.size(); ++i) {
       for (const auto& [who, rank_ns] : order[i]->second.by_rank) others.add(who, rank_ns, 0);
       others.count += order[i]->second.count;
     }
-    if (order.size() > kMostPlaces)
+    if (order.size() > detail_.wait_places)
       table.row({"others", "", duration(others.ns), share_of(others.ns), count(others.count),
                  others.worst()});
     out += "\\subsection*{Where}\n" + table.text();
@@ -142,7 +142,7 @@ class Writer {
                     {"kind", 42},
                     {"call", 40},
                     {"number of the call", 0}});
-    table.first(kMostCalls, rank.size(), "waits", [&](size_t i) {
+    table.first(detail_.waits, rank.size(), "waits", [&](size_t i) {
       const std::string who = std::to_string(rank[i]);
       table.row({thread[i] > 0 ? who + "." + std::to_string(thread[i]) : who, duration(ns[i]),
                  partner[i] < 0 ? "-" : std::to_string(partner[i]), title(pattern[i]),
@@ -158,13 +158,13 @@ class Writer {
     const Json& delays = json_["delays"];
     if (delays.empty()) return;
     TexTable table({{"rank", 0}, {"costs", 0}, {"kind", 34}, {"from", 53}, {"to", 53}});
-    table.first(kMostDelays, delays.size(), "causes", [&](size_t i) {
+    table.first(detail_.delays, delays.size(), "causes", [&](size_t i) {
       const Json& d = delays[i];
       const auto rank = d["rank"].get<int64_t>();
       table.row({rank < 0 ? "not known" : std::to_string(rank), duration(d["ns"]),
                  title(d["pattern"].get<int64_t>()), place(d["from"]), place(d["to"])});
     });
-    put_others(delays, kMostDelays, json_["delays_rest"], table, "causes",
+    put_others(delays, detail_.delays, json_["delays_rest"], table, "causes",
                [](const std::string& name, const Json& ns) {
                  return std::vector<std::string>{"", duration(ns), name, "", ""};
                });
@@ -176,12 +176,12 @@ class Writer {
     if (parts.empty()) return;
     const double all = real(json_["critical_ns"]);
     TexTable table({{"rank", 0}, {"time", 0}, {"of the path", 0}, {"from", 62}, {"to", 62}});
-    table.first(kMostParts, parts.size(), "parts", [&](size_t i) {
+    table.first(detail_.path_parts, parts.size(), "parts", [&](size_t i) {
       const Json& p = parts[i];
       table.row({std::to_string(p["rank"].get<int64_t>()), duration(p["ns"]),
                  all > 0 ? share(real(p["ns"]) / all) : "-", place(p["from"]), place(p["to"])});
     });
-    put_others(parts, kMostParts, json_["critical_path_rest"], table, "parts",
+    put_others(parts, detail_.path_parts, json_["critical_path_rest"], table, "parts",
                [all](const std::string& name, const Json& ns) {
                  return std::vector<std::string>{"", duration(ns),
                                                  all > 0 ? share(real(ns) / all) : "-", name, ""};
@@ -217,11 +217,12 @@ class Writer {
 
   const PageData& data_;
   const Json& json_;
+  const Detail& detail_;
 };
 
 }  // namespace
 
-void put_waits(const PageData& data, std::string& out) {
+void put_waits(const PageData& data, std::string& out, const Detail& detail) {
   if (data.json["waits"].is_null()) {
     out += section("Wait states", "Who waited for whom, and where.");
     out += code(text(data.json["no_waits"]), 400) + ".\n";
@@ -231,7 +232,7 @@ void put_waits(const PageData& data, std::string& out) {
                  "Look first at the kind that takes most, then at where it happens. What waits go "
                  "back to is what to change: the rank named there does something for longer than "
                  "the others.");
-  Writer(data).write(out);
+  Writer(data, detail).write(out);
 }
 
 }  // namespace refrain::report::latex
