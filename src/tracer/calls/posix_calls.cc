@@ -18,7 +18,7 @@ namespace {
 
 const PosixTable* g_posix = nullptr;  // null: nothing is counted
 Process* g_rank = nullptr;
-constinit std::atomic<bool> g_is_paused{false};
+constinit std::atomic<bool> g_is_paused{false}, g_mpi_is_up{false};
 uintptr_t g_program_begin = 0, g_program_end = 0;  // the executable
 
 // Of libraries that work for the MPI library, beside those that call MPI.
@@ -39,7 +39,8 @@ bool is_of_program(const void* caller) {
   if (l != nullptr && l->depth > 0) return false;
   AddressMap::Hint hint;
   const Segment* const segment = g_rank->code.known_segment(address, hint);
-  return segment == nullptr || !(segment->module->is_mpi || is_helper_of_mpi(*segment->module));
+  if (segment == nullptr) return g_mpi_is_up.load(std::memory_order_relaxed);
+  return !(segment->module->is_mpi || is_helper_of_mpi(*segment->module));
 }
 
 uint64_t ticks() { return g_rank->clock.ticks(); }
@@ -66,6 +67,12 @@ void begin_posix(Process& p) {
 }
 
 bool counts_posix() { return g_posix != nullptr; }
+
+void know_posix_callers() {
+  if (g_posix == nullptr) return;
+  g_rank->code.refresh();
+  g_mpi_is_up.store(true, std::memory_order_relaxed);
+}
 
 void pause_posix(bool is_paused) { g_is_paused.store(is_paused, std::memory_order_relaxed); }
 

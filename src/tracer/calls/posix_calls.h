@@ -14,6 +14,9 @@ class Process;
 // Counting begins if the library is in the process.
 void begin_posix(Process& p);
 bool counts_posix();
+// MPI is up: what it has loaded is known from now on. Before, who is not known is none of the
+// program; after it, one that was loaded later may be.
+void know_posix_callers();
 // Nothing is recorded, or again.
 void pause_posix(bool is_paused);
 // Counts go on in the spool. `area`: zero, of kPosixFunctions counters, mapped until the process

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "tracer/calls/posix_calls.h"
 #include "tracer/state/process.h"
 
 namespace refrain::tracer {
@@ -63,6 +64,7 @@ void begin_run(Process& p) {
   if (p.place.cores > 0) return;
   p.place = own_place();
   p.switches = involuntary_switches();
+  know_posix_callers();
 }
 
 void end_run(Process& p) {
