@@ -186,7 +186,7 @@ def check_all(work):
         check_files(name, path, seen)
         print("good  %s, %d bytes" % (name, os.path.getsize(path)))
     of_tool = [file for file, name in seen.items() if name == "refrain"]
-    libraries = ["librefrain-heap.so", "librefrain-posix.so", "librefrain-cluster.so", "librefrain-wtime.so"] if options.mpis else []
+    libraries = ["librefrain-%s.so" % name for name in ("heap", "posix", "cluster", "wtime")] if options.mpis else []
     for file in ["bin/refrain", "man1/refrain-record.1.gz"] + libraries:
         expect(any(f.endswith("/" + file) for f in of_tool), "the package refrain has no %s", file)
     root = os.path.join(work, "root")

@@ -124,7 +124,8 @@ def check_forms(folder):
     expect("posix" in stats, "stats names the section")
     for words, status in ((["--posix", "--by", "site"], 2), (["--posix", "--from-ns", "1ms"], 2)):
         done = refrain("profile", job.trace, *words)
-        expect(done.returncode == status and len(done.stderr.splitlines()) == 1, "profile %s: %s" % (words, done.stderr))
+        is_refused = done.returncode == status and len(done.stderr.splitlines()) == 1
+        expect(is_refused, "profile %s: %s" % (words, done.stderr))
     without = Job(folder, "files")
     done = refrain("profile", without.trace, "--posix")
     expect(without.done.status == 0 and done.returncode == 1 and b"--posix on" in done.stderr,
