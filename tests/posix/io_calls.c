@@ -363,7 +363,7 @@ static void callbacks(void) {
 /* Nothing but messages. */
 static void messages(void) {
   int all[64] = {0};
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 4000; ++i) {
     int mine = i, next = (rank_ + 1) % size_, before = (rank_ + size_ - 1) % size_;
     MPI_Sendrecv(&mine, 1, MPI_INT, next, i % 7, all, 1, MPI_INT, before, i % 7, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
