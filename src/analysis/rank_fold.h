@@ -1,4 +1,5 @@
-// What analyses of every rank's signatures have in common: each rank is decoded once, with how often it makes each call.
+// What analyses of every rank's signatures have in common: each rank is decoded once, with how
+// often it makes each call.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace refrain::analysis {
 
-// Calls fold.add(reader, occurrences, ops) for every rank, group by group; the arguments live for that call only. Costs
-// ranks x signatures, however many calls they stand for.
+// Calls fold.add(reader, occurrences, ops) for every rank, group by group; the arguments live for
+// that call only. Costs ranks x signatures, however many calls they stand for.
 template <class Fold>
 void fold_over_ranks(const Trace& trace, Fold& fold) {
   events::CommTable comms(trace);

@@ -39,7 +39,9 @@ class ByteWriter {
   void put_u64(uint64_t v) { put_fixed(v, 8); }
   void put_varint(uint64_t v) {
     uint8_t tmp[10];
-    put_bytes(tmp, static_cast<size_t>(write_varint(tmp, v) - tmp));
+    const auto length = static_cast<size_t>(write_varint(tmp, v) - tmp);
+    if (length > sizeof tmp) __builtin_unreachable();  // GCC 12 would warn of what cannot be
+    put_bytes(tmp, length);
   }
   void put_zigzag(int64_t v) { put_varint(zigzag(v)); }
   void put_bytes(const void* data, size_t n) {

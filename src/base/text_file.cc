@@ -19,9 +19,9 @@ Result<std::string> read_text_file(const std::string& path, const char* what, si
   while (const size_t got = std::fread(block, 1, sizeof block, in.get())) {
     text.append(block, got);
     if (text.size() > most_bytes)
-      return usage(std::string("a ") + what + " has at most " + std::to_string(most_bytes >> 20) +
-                       " MiB",
-                   path);
+      return usage(
+          std::string("a ") + what + " has at most " + std::to_string(most_bytes >> 20) + " MiB",
+          path);
   }
   if (std::ferror(in.get()) != 0) return cannot();
   return text;

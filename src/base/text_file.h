@@ -8,8 +8,9 @@
 
 namespace refrain::base {
 
-// The bytes of `path`. `what` names the file in messages ("machine file"). Fails with kFailed, and with the system's
-// reason, where it cannot be read; with kUsage where it has more than `most_bytes`, of which no more are read.
+// The bytes of `path`. `what` names the file in messages ("machine file"). Fails with kFailed, and
+// with the system's reason, where it cannot be read; with kUsage where it has more than
+// `most_bytes`, of which no more are read.
 Result<std::string> read_text_file(const std::string& path, const char* what, size_t most_bytes);
 
 }  // namespace refrain::base

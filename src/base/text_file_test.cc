@@ -1,11 +1,10 @@
 #include "base/text_file.h"
 
-#include <unistd.h>
+#include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
 #include <string>
-
-#include "gtest/gtest.h"
 
 namespace refrain::base {
 namespace {
@@ -13,10 +12,8 @@ namespace {
 constexpr size_t kMiB = size_t{1} << 20;
 
 std::string file_with(const std::string& text) {
-  char path[] = "/tmp/refrain_text_file_XXXXXX";
-  const int fd = mkstemp(path);
-  EXPECT_EQ(write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  close(fd);
+  const std::string path = ::testing::TempDir() + "refrain_text_file";
+  std::ofstream(path, std::ios::binary) << text;
   return path;
 }
 
