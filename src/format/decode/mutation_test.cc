@@ -162,7 +162,7 @@ TEST(Mutation, VersionsAndSectionsFromTheFuture) {
   EXPECT_EQ(trace.error().code, base::ErrorCode::kUnsupported);
   EXPECT_EQ(
       trace.error().to_string(),
-      "t.rfn, byte 8: header: a newer format, version 2.5; this build reads version 1.x: use a "
+      "t.rfn, byte 8: header: a newer format, version 2.6; this build reads version 1.x: use a "
       "newer release");
   file[8] = 1;
   file[11] = 0x40;  // a feature that must be understood
