@@ -135,6 +135,7 @@ void create_keyval(mpi::CallId id, void* copy, void* remove, Fint* keyval, Extra
         void *used_copy = copy, *used_remove = remove;
         void* used_extra = extra;
 #ifndef REFRAIN_SMPI
+        const FortranKeyval inside;
         if (g_world.is_on && (id == mpi::kMPI_Comm_create_keyval || id == mpi::kMPI_Keyval_create))
           used_extra = fortran_attribute_in_world(sizeof(Extra) == sizeof(MPI_Aint), &used_copy,
                                                   &used_remove, extra);

@@ -72,6 +72,15 @@ MPI_Fint fortran_holder(MPI_Fint comm, int keyval);
 MPI_Fint fortran_in_world(MPI_Fint comm);
 // A callback that gets MPI_COMM_WORLD back, in place of the program's.
 void* fortran_handler_in_world(void* function);
+// While it lives, this thread makes a keyval for Fortran: MPICH's Fortran layer then calls the C
+// function with Fortran's callbacks, which no function of C may stand for.
+class FortranKeyval {
+ public:
+  FortranKeyval();
+  ~FortranKeyval();
+  FortranKeyval(const FortranKeyval&) = delete;
+  FortranKeyval& operator=(const FortranKeyval&) = delete;
+};
 // The same for two callbacks; returns the extra state that MPI is to have then. It is as `wide` as
 // an address where MPI_Comm_create_keyval is meant, else an integer.
 void* fortran_attribute_in_world(bool wide, void** copy, void** remove, void* extra);

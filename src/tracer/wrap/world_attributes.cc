@@ -78,10 +78,13 @@ bool is_mpis(MPI_Comm_delete_attr_function* remove) {
   return remove == MPI_COMM_NULL_DELETE_FN || remove == MPI_NULL_DELETE_FN;
 }
 
+thread_local bool t_makes_fortran_keyval = false;
+
 template <class Real>
 int create_keyval(Real real, MPI_Comm_copy_attr_function* copy,
                   MPI_Comm_delete_attr_function* remove, int* keyval, void* extra) {
-  if (is_mpis(copy) && is_mpis(remove)) return real(copy, remove, keyval, extra);
+  if (t_makes_fortran_keyval || (is_mpis(copy) && is_mpis(remove)))
+    return real(copy, remove, keyval, extra);
   return real(is_mpis(copy) ? copy : copy_in_world, is_mpis(remove) ? remove : remove_in_world,
               keyval, new Callbacks{copy, remove, extra});
 }
@@ -142,6 +145,9 @@ void* address_of(F* function) {
 }
 
 }  // namespace
+
+FortranKeyval::FortranKeyval() { t_makes_fortran_keyval = true; }
+FortranKeyval::~FortranKeyval() { t_makes_fortran_keyval = false; }
 
 MPI_Fint fortran_in_world(MPI_Fint comm) {
   return g_world.is_on ? MPI_Comm_c2f(in_world(MPI_Comm_f2c(comm))) : comm;
