@@ -167,7 +167,7 @@ base::Status WatchedJob::find_ranks() {
 }
 
 // No spool any more, or never: what the trace says, if there is one.
-base::Result<JobNow> WatchedJob::finished() const {
+base::Result<JobNow> WatchedJob::finished() {
   std::error_code ignored;
   const std::string file = trace_file();
   if (source_ != nullptr && file.empty()) return base::fail("nothing of it has come yet", trace_);
@@ -181,6 +181,9 @@ base::Result<JobNow> WatchedJob::finished() const {
   JobNow job = ended_job(fs::path(trace_).filename().string(), file, *trace);
   job.spool = folder_;
   job.state = JobState::kFinished;
+  // What came behind the look before the last one; of a job that nobody saw run, there are none.
+  if (maps_.now() != nullptr && !std::exchange(has_last_maps_, true))
+    maps_.add(*trace, job.running_ns, true);
   job.maps = maps_.now();
   return job;
 }
@@ -258,7 +261,7 @@ base::Result<JobNow> WatchedJob::look() {
   if (!job.trace) take_trace(all, job);
   waits_.advance(job.trace.has_value(), is_over);
   job.waits = waits_.now();
-  if (job.trace) maps_.add(*job.trace, job.running_ns, job.state == JobState::kDied);
+  if (job.trace) maps_.add(*job.trace, job.running_ns, is_over);
   job.maps = maps_.now();
   add_stuck(job);
   find_circle(job);

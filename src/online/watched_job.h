@@ -53,7 +53,7 @@ class WatchedJob {
   base::Status find_ranks();
   void add_rank(const format::spool::Header& header, std::unique_ptr<RankSource> source);
   std::string trace_file() const;
-  base::Result<JobNow> finished() const;
+  base::Result<JobNow> finished();
   bool is_left_to_us() const;
   void update(Rank& rank, const format::spool::RankSpool& read, JobNow& job);
   void add_speed(JobNow& job);
@@ -64,6 +64,7 @@ class WatchedJob {
   std::string folder_, trace_;
   WatchOptions options_;
   MapLog maps_;
+  bool has_last_maps_ = false;  // maps_ has what the job's own trace says
   LiveWaits waits_;
   uint64_t run_ = 0;
   std::map<uint64_t, Rank> ranks_;

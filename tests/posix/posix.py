@@ -182,7 +182,8 @@ def check_fortran(folder):
 
 
 def check_live(folder):
-    """An analyser in the job changes no count, and maps of it as if it ran have what the trace has."""
+    """An analyser in the job changes no count; its trace and its maps have what the recorder's trace has, also when the
+    job runs again from that."""
     if not mpirun.starts_several(options.mpi) or not options.live:
         return print("skip  no analyser in a job here")
     out = os.path.join(folder, "live")
@@ -193,22 +194,32 @@ def check_live(folder):
         return expect(False, "live: %s" % job.done.stderr.decode()[-500:])
     for rank in range(RANKS):
         expect(not difference(job.log(rank), of_rank(profile, rank)), "live, rank %d" % rank)
+    in_job = os.path.basename(options.program)
+    received = job.profile(os.path.join(out, in_job + ".rfn"))
+    expect(received is not None and all(of_rank(received, r) == of_rank(profile, r) for r in range(RANKS)),
+           "the received trace counts the same")
+    with open(os.path.join(out, in_job, "maps.json"), encoding="utf-8") as file:
+        check_maps(json.load(file), "in the job")
     name = os.path.splitext(os.path.basename(job.trace))[0]
     again = os.path.join(folder, "again")
     done = refrain("live", "analyze", "--from", job.trace, "-o", again, "--speed", "50", "--interval", "100ms")
     copy = job.profile(os.path.join(again, name + ".rfn")) if done.returncode == 0 else None
     expect(copy is not None and copy["functions"] == profile["functions"], "a recorded run as if live counts the same")
     with open(os.path.join(again, name, "maps.json"), encoding="utf-8") as file:
-        maps = json.load(file)
+        check_maps(json.load(file), "as if live")
+
+
+def check_maps(maps, where):
     rows = {f["call"]: f for f in maps["functions"] if f.get("kind") == "posix"}
-    expect(sorted(rows) == ["close", "open", "write"], "maps of POSIX functions: %s" % sorted(rows))
+    expect(sorted(rows) == ["close", "open", "write"], "maps of POSIX functions, %s: %s" % (where, sorted(rows)))
     write = rows.get("write")
     if write is None:
         return
     density = write["density"]
-    expect(density["calls"] == [40] * RANKS and density["bytes"] == [400] * RANKS, "density of write")
+    expect(density["calls"] == [40] * RANKS and density["bytes"] == [400] * RANKS,
+           "density of write, %s: %s" % (where, density))
     sums = [sum(write["temporal"][what]) for what in ("calls", "bytes")]
-    expect(sums == [40 * RANKS, 400 * RANKS], "temporal map of write: %s" % sums)
+    expect(sums == [40 * RANKS, 400 * RANKS], "temporal map of write, %s: %s" % (where, sums))
 
 
 def check_wrong_values(folder):
