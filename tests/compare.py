@@ -32,6 +32,8 @@ import trace_log  # noqa: E402
 SKIPPED = 77
 # Their ranks use sessions before MPI_Init, or without it: a job with an analyser ends with status 2 (docs/live.md).
 WITHOUT_INIT = ("sessions_only", "session_cycles")
+# It asks a library that it has opened itself for functions: no recorder sees these calls, so the rank takes no part.
+UNSEEN_WITH = ("mixed", "handle")
 UNSUPPORTED = 5  # exit status of a refusal
 
 
@@ -279,6 +281,9 @@ def selected(manifest, options, skipped):
             continue
         if options.live and entry["name"] in WITHOUT_INIT:
             skipped.append("%s (sessions without MPI_Init take no part beside an analyser)" % entry["name"])
+            continue
+        if options.live and entry["name"] == "late_mpi" and entry["args"][0] in UNSEEN_WITH:
+            skipped.append("%s (calls that no recorder sees take no part beside an analyser)" % entry["name"])
             continue
         built = os.path.exists(os.path.join(options.programs, entry["name"]))
         if mpirun.word(options.mpi) == "abi" and not built:

@@ -191,15 +191,26 @@ def check_sessions():
            "sessions without an analyser: status %d: %s" % (alone.status, alone.err[-300:]))
 
 
+def check_no_init():
+    """A program that ends before MPI_Init ends its job, with its own status."""
+    program = [options.refrain, "record", "-o", "n.rfn", "--live", "--", options.no_init]
+    for count, first in ((1, False), (1, True), (2, True)):
+        what = "no MPI_Init beside %d, first: %s" % (count, first)
+        run = Run(what, beside=analysers(count, first), command=program)
+        expect(run.status == 5 and run.seconds < LIMIT_S / 2, "%s: status %d after %.1f s: %s" %
+               (what, run.status, run.seconds, run.err[-300:]))
+
+
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     for name in ("refrain", "mpi", "program", "libraries"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--shim", default=os.environ.get("REFRAIN_YIELD_SHIM", ""))
+    parser.add_argument("--no-init", help="a program that ends with 5, without MPI_Init", required=True)
     parser.add_argument("--sessions", help="a program that uses sessions only", default="")
     options = parser.parse_args()
-    for name in ("refrain", "program", "libraries", "shim", "sessions"):
+    for name in ("refrain", "program", "libraries", "shim", "sessions", "no_init"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
     if mpirun.launcher(options.mpi) is None or not mpirun.starts_several(options.mpi):
@@ -212,6 +223,7 @@ def main():
         check_deaths()
         check_missing(plain)
         check_sessions()
+        check_no_init()
     finally:
         shutil.rmtree(options.work, ignore_errors=True)
     return 1 if expectations.failures else 0

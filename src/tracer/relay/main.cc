@@ -19,6 +19,7 @@
 #include <string>
 
 #include "mpi_runtime/relay_calls.h"
+#include "tracer/relay/wait_for_programs.h"
 #include "tracer/startup/launch.h"
 #include "tracer/startup/launcher.h"
 
@@ -56,6 +57,12 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
     if (found == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
     wait_to_abort(found == Conflict::kSayIt);
     mpi_runtime::abort_without_world(kUsage);
+  }
+  if (!wait_for_programs()) {
+    forget_launch();
+    std::fputs("refrain: the programs of the job ended before MPI_Init: nothing to analyse\n",
+               stderr);
+    return 0;
   }
   if (!mpi_runtime::begin_mpi()) return 1;
   int rank = 0, size = 0;

@@ -42,6 +42,8 @@ struct Launch {
   Board* board = nullptr;  // null: nothing is known
   size_t bytes = 0;
   int rank = -1;  // as the launcher says
+  int launcher = 0;
+  bool is_whole_job = false;  // as far as the launcher says
   uint32_t local = 0;
   bool is_in = false;  // our mark is there
   uint32_t place = 0;  // which it is
@@ -208,6 +210,8 @@ void announce_rank(LaunchBoard board, Begins begins) {
     const std::string name = name_of(launcher, board);
     l.path = std::string(folder()) + "/" + name;
     l.rank = launcher.rank;
+    l.launcher = launcher.pid;
+    l.is_whole_job = launcher.size == launcher.local;
     l.local = static_cast<uint32_t>(launcher.local);
     l.bytes = sizeof(Board) + sizeof(Board::marks) * (l.local - 1);
     const int fd = open_file(name, l.path, l.bytes);
@@ -237,6 +241,20 @@ Conflict find_sessions_beside_analyser() {
   }
   if (!is_conflict(seen)) return Conflict::kNone;
   return place == l.place + 1 ? Conflict::kSayIt : Conflict::kIsSaid;
+}
+
+Arrivals who_has_come() {
+  Arrivals out;
+  const Launch& l = launch(LaunchBoard::kLive);
+  if (l.board == nullptr || !l.is_in || !l.is_whole_job) return out;
+  out.launcher = l.launcher;
+  out.local = l.local;
+  const uint32_t state = l.board->state.load() & ~Board::kClosed;
+  for (uint32_t place = 0; place < std::min(state, l.local); ++place) {
+    const uint32_t mark = l.board->marks[place].load();
+    if (mark != 0) ++((mark & Board::kAnalyser) != 0 ? out.analysers : out.programs);
+  }
+  return out;
 }
 
 RecordedRanks look_for_recorded(int rank, int size, LaunchBoard board) {

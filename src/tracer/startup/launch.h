@@ -63,6 +63,14 @@ void announce_rank(LaunchBoard board = LaunchBoard::kRecorded, Begins begins = B
 enum class Conflict : uint8_t { kNone, kSayIt, kIsSaid };
 Conflict find_sessions_beside_analyser();
 
+// Who has come to the live board until now. launcher 0: nothing is known, or there are other hosts.
+struct Arrivals {
+  int launcher = 0;    // the process that started the ranks
+  uint32_t local = 0;  // how many ranks that is
+  uint32_t programs = 0, analysers = 0;
+};
+Arrivals who_has_come();
+
 // After it, once; `rank` and `size` are those of MPI_COMM_WORLD.
 RecordedRanks look_for_recorded(int rank, int size, LaunchBoard board = LaunchBoard::kRecorded);
 

@@ -1,5 +1,6 @@
 #include "tracer/startup/launcher.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -18,11 +19,12 @@ struct Words {
   const char* mpi;  // whose launcher it is
   const char* rank;
   const char* local;
+  const char* size;
 };
 constexpr Words kWords[] = {
-    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"mpich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},
-    {"mpich", "PMI_RANK", "MPI_LOCALNRANKS"},
+    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
+    {"mpich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_SIZE"},
+    {"mpich", "PMI_RANK", "MPI_LOCALNRANKS", "PMI_SIZE"},
 };
 
 // What tells apart the jobs that one process of a launcher has started: MPI_Comm_spawn makes such.
@@ -145,6 +147,7 @@ bool find_launcher(const char* mpi, Launcher* launcher) {
     found = &words;
     launcher->rank = rank;
     launcher->local = local;
+    if (!number_of(words.size, &launcher->size)) launcher->size = 0;
   }
   if (found == nullptr || !find_process(*found, launcher)) return false;
   launcher->job = hash_of_job();
@@ -154,6 +157,32 @@ bool find_launcher(const char* mpi, Launcher* launcher) {
 unsigned long birth_of(int pid) {
   base::ProcessStat stat;
   return base::read_process_stat(pid, &stat) ? stat.born : 0;
+}
+
+std::vector<int> children_of(int pid) {
+  std::vector<int> children;
+  DIR* const all = opendir("/proc");
+  if (all == nullptr) return children;
+  while (const dirent* const entry = readdir(all)) {
+    const char* at = entry->d_name;
+    unsigned long number = 0;
+    base::ProcessStat stat;
+    if (take_number(&at, &number) && *at == '\0' &&
+        base::read_process_stat(static_cast<int>(number), &stat) && stat.parent == pid &&
+        stat.state != 'Z')
+      children.push_back(static_cast<int>(number));
+  }
+  closedir(all);
+  return children;
+}
+
+bool was_told(int pid, const char* name) {
+  std::string environment("\0", 1);
+  if (!read_all(of_process(pid, "environ"), &environment)) return false;
+  const std::string begin = '\0' + std::string(name) + '=';
+  const size_t at = environment.find(begin);
+  return at != std::string::npos && at + begin.size() < environment.size() &&
+         environment[at + begin.size()] != '\0';
 }
 
 unsigned long process_space() {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace refrain::tracer {
 
 struct Launcher {
   int rank = -1;           // of this process in its job
+  int size = 0;            // ranks of the job; 0: it does not say
   int local = 0;           // ranks of the job that were started on this host
   int pid = 0;             // the process that started them
   unsigned long born = 0;  // when it began, in clock ticks since the system did
@@ -23,6 +25,12 @@ bool take_number(const char** at, unsigned long* number);
 
 // When a process began; 0: there is none that we can see.
 unsigned long birth_of(int pid);
+
+// The processes that this one has started and that have not ended, as far as we can see them.
+std::vector<int> children_of(int pid);
+
+// Whether a process was started with this variable in its environment, and not as an empty one.
+bool was_told(int pid, const char* name);
 
 // The number of the process namespace that we are in.
 unsigned long process_space();
