@@ -33,10 +33,10 @@ bool is_helper_of_mpi(const Module& module) {
 bool is_of_program(const void* caller) {
   if (g_is_paused.load(std::memory_order_relaxed)) return false;
   const auto address = reinterpret_cast<uintptr_t>(caller);
-  const Location* const l = known_location();
-  if (l != nullptr && l->in_recorder) return false;
+  // First: its signal handlers interrupt the recorder, too.
   if (address >= g_program_begin && address < g_program_end) return true;
-  if (l != nullptr && l->depth > 0) return false;
+  const Location* const l = known_location();
+  if (l != nullptr && (l->in_recorder || l->depth > 0)) return false;
   AddressMap::Hint hint;
   const Segment* const segment = g_rank->code.known_segment(address, hint);
   if (segment == nullptr) return g_mpi_is_up.load(std::memory_order_relaxed);
