@@ -132,7 +132,7 @@ def told_by(options, documents):
 
 def try_all(options, folder, refrain, told):
     place = Place(options, folder, refrain)
-    place.run("mpiexec -n 4 ./refrain record --timing exact -o run.rfn ./app")
+    place.run("mpiexec -n 4 ./refrain record --timing exact --posix on -o run.rfn ./app")
     place.copy("run.rfn", "good.rfn", "good1.rfn", "good2.rfn", "good3.rfn", "before.rfn", "after.rfn")
     count = 0
     for line in told:
@@ -142,7 +142,7 @@ def try_all(options, folder, refrain, told):
         if verb == "recover":
             place.dead_job()
         elif verb != "record":
-            # Each verb has the trace of a run with times.
+            # Each verb has the trace of a run with times and functions of files.
             place.copy("good.rfn", "run.rfn")
             place.forget_output(line)
         place.run(line, MAY_EXIT.get(verb, (0,)))
