@@ -17,6 +17,9 @@ constexpr int kLookMs = 5;             // at the board
 constexpr int kLooksOfProcesses = 40;  // of the board for one at the processes, which takes longer
 // So long all ranks may take to be started, and to become the program that they record.
 constexpr int kStartMs = 2000;
+// A program whose recorder has left it is in MPI_Init without a mark, and waits there for this
+// rank.
+constexpr int kMostMs = 60'000;
 
 bool is_live(int pid) { return was_told(pid, options::variable_of(options::RecordOption::kLive)); }
 
@@ -33,6 +36,7 @@ bool wait_for_programs() {
       were_all_there = were_all_there || ranks.size() >= now.local;
       if (ranks.size() <= now.analysers && (were_all_there || has_started)) return false;
       const auto live = std::count_if(ranks.begin(), ranks.end(), is_live);
+      if (look * kLookMs >= kMostMs) return true;
       if (has_started && static_cast<size_t>(live) + now.analysers < ranks.size()) return true;
     }
     poll(nullptr, 0, kLookMs);
