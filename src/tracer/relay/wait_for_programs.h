@@ -7,8 +7,8 @@ namespace refrain::tracer {
 
 // After announce_rank() of an analyser and before its MPI_Init: waits until a program of this host
 // is in its own. Does not wait where that cannot be seen: with other hosts, in a container that
-// hides the launcher, or beside a program that was started without `record --live`. False: all
-// programs have ended.
+// hides the launcher, or beside a program that was started without `record --live`; and a minute at
+// most. False: all programs have ended.
 bool wait_for_programs();
 
 }  // namespace refrain::tracer
