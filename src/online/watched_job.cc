@@ -181,7 +181,7 @@ base::Result<JobNow> WatchedJob::finished() {
   JobNow job = ended_job(fs::path(trace_).filename().string(), file, *trace);
   job.spool = folder_;
   job.state = JobState::kFinished;
-  // What came behind the look before the last one; of a job that nobody saw run, there are none.
+  // With what came after the last look. A job that nobody saw run has no maps.
   if (maps_.now() != nullptr && !std::exchange(has_last_maps_, true))
     maps_.add(*trace, job.running_ns, true);
   job.maps = maps_.now();
@@ -250,14 +250,15 @@ base::Result<JobNow> WatchedJob::look() {
   if (is_over) take_last_waits();
   const bool has_own_trace = job.state == JobState::kFinished && !is_left_to_us();
   // What comes from elsewhere is checked; the files here are those of our own recorder.
-  if (has_own_trace && source_ != nullptr) take_trace(all, job);
-  if (has_own_trace) waits_.advance(source_ == nullptr || job.trace, true);
-  if (has_own_trace)
+  if (has_own_trace) {
+    if (source_ != nullptr) take_trace(all, job);
+    waits_.advance(source_ == nullptr || job.trace, true);
     if (auto whole = finished(); whole.ok()) {
       whole->stream_bytes = job.stream_bytes;
       whole->waits = waits_.now();
       return whole;
     }
+  }
   if (!job.trace) take_trace(all, job);
   waits_.advance(job.trace.has_value(), is_over);
   job.waits = waits_.now();

@@ -196,17 +196,26 @@ int64_t Stream::write(const void* data, size_t bytes, bool wait) {
       if (const int code = free_out(&out); code < 0) return code;
     if (out != nullptr) {
       std::memcpy(out->memory, data, bytes);
-      const int code = send(*to, *out, bytes);
-      pass_on(*to);
-      return code < 0 ? code : static_cast<int64_t>(bytes);
+      return hand_over(*to, *out, bytes);
     }
-    if (const int code = look_who_lives(); code < 0) return code;
-    if (!wait) {
-      pass_on(*to);
-      return fail(REFRAIN_EAGAIN, "all buffers are full");
-    }
-    transport_.pause(round);
+    if (const int code = try_again(to, wait, round, "all buffers are full"); code < 0) return code;
   }
+}
+
+int64_t Stream::hand_over(Partner& to, Out& out, size_t bytes) {
+  const int code = send(to, out, bytes);
+  pass_on(to);
+  return code < 0 ? code : static_cast<int64_t>(bytes);
+}
+
+int Stream::try_again(Partner* to, bool wait, int round, const char* why) {
+  if (const int code = look_who_lives(); code < 0) return code;
+  if (!wait) {
+    if (to != nullptr) pass_on(*to);
+    return fail(REFRAIN_EAGAIN, why);
+  }
+  transport_.pause(round);
+  return 0;
 }
 
 int Stream::acquire(void** block, bool wait) {
@@ -222,9 +231,8 @@ int Stream::acquire(void** block, bool wait) {
       *block = out->memory;
       return 0;
     }
-    if (const int code = look_who_lives(); code < 0) return code;
-    if (!wait) return fail(REFRAIN_EAGAIN, "all buffers are full");
-    transport_.pause(round);
+    if (const int code = try_again(nullptr, wait, round, "all buffers are full"); code < 0)
+      return code;
   }
 }
 
@@ -244,17 +252,9 @@ int64_t Stream::commit(void* block, size_t bytes, bool wait) {
     if (to == nullptr) return no_reader_left();
     bool ready = false;
     if (const int code = greet(*to, &ready); code < 0) return code;
-    if (ready) {
-      const int code = send(*to, *out, bytes);
-      pass_on(*to);
-      return code < 0 ? code : static_cast<int64_t>(bytes);
-    }
-    if (const int code = look_who_lives(); code < 0) return code;
-    if (!wait) {
-      pass_on(*to);
-      return fail(REFRAIN_EAGAIN, "the reader has not opened its end");
-    }
-    transport_.pause(round);
+    if (ready) return hand_over(*to, *out, bytes);
+    if (const int code = try_again(to, wait, round, "the reader has not opened its end"); code < 0)
+      return code;
   }
 }
 

@@ -90,6 +90,11 @@ class Stream {
   int free_out(Out** out);
   bool are_all_acquired() const;
   int send(Partner& partner, Out& out, size_t bytes);
+  // Sends a block, and it is the next reader's turn.
+  int64_t hand_over(Partner& to, Out& out, size_t bytes);
+  // A round without success: pauses, or fails with EAGAIN and `why` where nobody is to wait; `to`
+  // then loses its turn.
+  int try_again(Partner* to, bool wait, int round, const char* why);
   int take(Partner& partner, Taken* taken);
   int look_at_end(Partner& partner);
   int sweep(Taken* taken, bool* any_open);
