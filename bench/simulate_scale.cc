@@ -29,17 +29,6 @@ namespace {
 
 using namespace refrain;
 
-constexpr const char* kMachine = R"(version = 1
-[distance.switch]
-eager_limit = 65536
-[[distance.switch.range]]
-L = 1500
-o_send = 300
-o_recv = 300
-g = 50
-G = 0.1
-)";
-
 Result<Trace> make_trace(uint64_t ranks, uint64_t calls, uint64_t planes, const char* keep) {
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(ranks))));
   const std::vector<int64_t> dims = {static_cast<int64_t>(ranks) / side, side};
@@ -67,7 +56,7 @@ struct Row {
 };
 
 bool measure(const Trace& trace, double skip_percent, Row& row) {
-  const auto machine = sim::parse_machine(kMachine, "bench");
+  const auto machine = sim::parse_machine(sim::testing::kSwitchMachine, "bench");
   if (!machine.ok()) return false;
   sim::SimulateOptions options;
   options.skip_share = skip_percent / 100;

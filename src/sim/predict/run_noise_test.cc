@@ -47,17 +47,7 @@ Trace run_of(const std::function<format::RankRecord(uint64_t)>& program, uint64_
 }
 
 Machine machine() {
-  const auto out = parse_machine(R"(version = 1
-[distance.switch]
-eager_limit = 65536
-[[distance.switch.range]]
-L = 1500
-o_send = 300
-o_recv = 300
-g = 50
-G = 0.1
-)",
-                                 "m.toml");
+  const auto out = parse_machine(testing::kSwitchMachine, "m.toml");
   EXPECT_TRUE(out.ok());
   return *out;
 }

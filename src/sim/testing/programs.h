@@ -12,6 +12,18 @@
 
 namespace refrain::sim::testing {
 
+// A machine file: nodes with one range of sizes between them.
+inline constexpr const char* kSwitchMachine = R"(version = 1
+[distance.switch]
+eager_limit = 65536
+[[distance.switch.range]]
+L = 1500
+o_send = 300
+o_recv = 300
+g = 50
+G = 0.1
+)";
+
 using Dims = std::vector<int64_t>;  // of a mesh of ranks, the last one fastest
 
 // Like LU (NAS): in each step, `planes` waves of MPI_Recv and MPI_Send from the first corner of a
