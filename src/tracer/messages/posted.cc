@@ -27,11 +27,14 @@ Posted& PostedTable::add(uint64_t request) {
 }
 
 Posted* PostedTable::find(uint64_t request, const void* variable) {
-  const uint32_t head = heads_.find(request);
-  if (head == KeyIndex::kMissing) return nullptr;
-  for (uint32_t i = head; i != KeyIndex::kMissing; i = at(i).next)
-    if (at(i).variable == variable) return &at(i);
-  return &at(head);
+  Posted* oldest = nullptr;
+  for (uint32_t i = heads_.find(request); i != KeyIndex::kMissing; i = at(i).next) {
+    Posted& one = at(i);
+    if (one.is_claimed) continue;
+    if (one.variable == variable) return &one;
+    if (oldest == nullptr) oldest = &one;
+  }
+  return oldest;
 }
 
 void PostedTable::remove(uint64_t request, Posted* posted) {

@@ -3,7 +3,9 @@
 //
 // Handles are MPI's: it may give the same one to several requests, which the variable that each was
 // made in tells apart. Threads: the caller holds a lock where calls of several may overlap, and the
-// entries that it was given stay where they are until it removes them.
+// entries that it was given stay where they are until it removes them. MPI may give the handle of a
+// request that a call completes out again before that call has returned to us. So a call claims the
+// entries that it may complete: no other call finds them until it has removed them or let go.
 //
 // Laws: entries are used again; a request that fills bytes in a row allocates nothing.
 #pragma once
@@ -36,8 +38,8 @@ struct Posted {
   bool persistent = false;
   bool by_status = false;  // the status says how much came: a receive, a file
   bool active = true;
-  bool is_kept = false;  // MPI_Request_get_status has found it complete, and it is in the log
-  bool is_inside_part = false;
+  bool is_kept = false;        // MPI_Request_get_status has found it complete, and it is in the log
+  bool is_claimed = false;     // a call of a thread beside others is about to complete it
   uint64_t partitions = 0;     // of a partitioned receive
   std::vector<bool> arrived;   // these are in the log
   uint32_t index = 0;          // of this entry
@@ -48,7 +50,7 @@ class PostedTable {
  public:
   // A new entry, which is to be filled in.
   Posted& add(uint64_t request);
-  // Null: none that fills memory.
+  // Null: none that fills memory, or another call has it. Without that variable: the oldest one.
   Posted* find(uint64_t request, const void* variable);
   void remove(uint64_t request, Posted* posted);
   bool empty() const { return count_ == 0; }

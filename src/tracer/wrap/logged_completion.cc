@@ -1,8 +1,8 @@
 // Wait*, Test* and their like while a message log is written: what is complete has filled its
 // memory.
 //
-// Laws: the requests are looked up before the call, as their handles are gone behind it. Operations
-// are forgotten when they are over.
+// Laws: the requests are looked up before the call, as their handles are gone behind it: another
+// thread may have been given the same ones by then. Operations are forgotten when they are over.
 #include <algorithm>
 #include <vector>
 
@@ -33,7 +33,7 @@ class Few {
     size_ = n;
     return n > kFew ? more_.data() : few_;
   }
-  const T* data() const { return size_ > kFew ? more_.data() : few_; }
+  T* data() { return size_ > kFew ? more_.data() : few_; }
   size_t size() const { return size_; }
 
  private:
@@ -46,7 +46,8 @@ class Few {
 // The operations of a call's requests that fill memory.
 class PostedOnes {
  public:
-  PostedOnes(LoggedCall& call, const MPI_Request* requests, int count) : call_(call) {
+  PostedOnes(LoggedCall& call, const MPI_Request* requests, int count, bool only_active = true)
+      : call_(call) {
     if (!call || requests == nullptr || count <= 0) return;
     RankLog& log = call.log();
     const SharedLock lock(log.mutex, call.has_threads());
@@ -54,33 +55,57 @@ class PostedOnes {
     for (int i = 0; i < count; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
       const uint64_t key = handle_key(requests[i]);
-      if (Posted* const p = log.posted.find(key, &requests[i]); p != nullptr && p->active)
-        found_.add({i, key, p});
+      Posted* const p = log.posted.find(key, &requests[i]);
+      if (p == nullptr || (only_active && !p->active)) continue;
+      p->is_claimed = call.has_threads();
+      found_.add({i, key, p});
     }
   }
+  PostedOnes(const PostedOnes&) = delete;
+  PostedOnes& operator=(const PostedOnes&) = delete;
+  ~PostedOnes() { let_go(); }
 
   // Request i is complete. `code`: what is said of errors; `now`: the handle behind the call.
   void complete(int i, const MPI_Status& status, int code, const MPI_Request& now) {
-    const Found* const end = found_.data() + found_.size();
-    const Found* const at = std::lower_bound(
-        found_.data(), end, i, [](const Found& f, int index) { return f.index < index; });
-    if (at == end || at->index != i) return call_.status_of(static_cast<uint64_t>(i), &status);
+    Found* const end = found_.data() + found_.size();
+    Found* const at = std::lower_bound(found_.data(), end, i,
+                                       [](const Found& f, int index) { return f.index < index; });
+    if (at == end || at->index != i || at->posted == nullptr)
+      return call_.status_of(static_cast<uint64_t>(i), &status);
     call_.completed(static_cast<uint64_t>(i), *at->posted, status, code);
     settle(*at, now);
+  }
+
+  // The first request is no longer the program's. True: what fills memory goes on.
+  bool forget_first() {
+    if (found_.size() == 0 || found_.data()->posted == nullptr) return false;
+    Found& f = *found_.data();
+    const bool was_active = f.posted->active && !f.posted->is_kept;
+    remove(f);
+    return was_active;
   }
 
  private:
   struct Found {
     int index;
     uint64_t key;
-    Posted* posted;
+    Posted* posted;  // null: removed
   };
-  void settle(const Found& f, const MPI_Request& now) {
+  void settle(Found& f, const MPI_Request& now) {
     f.posted->active = !f.posted->persistent;
     f.posted->is_kept = false;
-    if (f.posted->persistent || now != MPI_REQUEST_NULL) return;
+    if (!f.posted->persistent && now == MPI_REQUEST_NULL) remove(f);
+  }
+  void remove(Found& f) {
     const SharedLock lock(call_.log().mutex, call_.has_threads());
     call_.log().posted.remove(f.key, f.posted);
+    f.posted = nullptr;
+  }
+  void let_go() {
+    if (found_.size() == 0 || !call_.has_threads()) return;
+    const std::scoped_lock lock(call_.log().mutex);
+    for (size_t k = 0; k < found_.size(); ++k)
+      if (Posted* const p = found_.data()[k].posted; p != nullptr) p->is_claimed = false;
   }
 
   LoggedCall& call_;
@@ -289,21 +314,11 @@ int MPI_Startall(decltype(RealFunctions::MPI_Startall) real, int count, MPI_Requ
 // A receive that goes on fills its memory at a time that nobody sees.
 int MPI_Request_free(decltype(RealFunctions::MPI_Request_free) real, MPI_Request* request) {
   LoggedCall call(mpi::kMPI_Request_free);
-  const MPI_Request before = call && request != nullptr ? *request : MPI_REQUEST_NULL;
+  PostedOnes posted(call, request, request == nullptr ? 0 : 1, false);
   const int rc = real(request);
   if (!call) return rc;
   call.returned();
-  if (rc != MPI_SUCCESS || before == MPI_REQUEST_NULL) return rc;
-  bool was_active = false;
-  {
-    const SharedLock lock(call.log().mutex, call.has_threads());
-    PostedTable& table = call.log().posted;
-    Posted* const p = table.find(handle_key(before), request);
-    if (p == nullptr) return rc;
-    was_active = p->active && !p->is_kept;
-    table.remove(handle_key(before), p);
-  }
-  if (was_active) call.noted(format::messages::Noted::kFreedActive);
+  if (rc == MPI_SUCCESS && posted.forget_first()) call.noted(format::messages::Noted::kFreedActive);
   return rc;
 }
 
