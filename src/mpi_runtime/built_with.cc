@@ -83,13 +83,13 @@ bool is_built_with_this() {
   return known == kYes;
 }
 
-void leave_if_other_mpi() {
+void leave_if_other_mpi(bool (*is_to_say)()) {
   if (std::strcmp(options::text_of(options::Variable::kMpiGuessed), "1") != 0) return;
   // Behind the standard's ABI there may be a library of any MPI; SMPI has no launcher but its own.
   if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return;
   Other other{};
   if (dl_iterate_phdr(look_for_other, &other) == 0) return;
-  if (is_first_rank())
+  if (is_to_say())
     std::fprintf(stderr,
                  "refrain: this program opens %s, and was to be recorded with %s: say `refrain "
                  "record --mpi %s`\n",

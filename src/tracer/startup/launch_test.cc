@@ -191,6 +191,50 @@ TEST(Launch, MpiCountsOtherwise) {
   EXPECT_EQ(ranks.look(), Texts(2, "unknown"));
 }
 
+TEST(Launch, OneOfThoseThatLiveIsTheFirstToAsk) {
+  struct Asker {
+    pid_t pid = 0;
+    int end[2] = {};
+  };
+  const auto start = [](int rank, bool* is_first) {
+    Asker asker;
+    int answer[2];
+    EXPECT_EQ(pipe(answer) + pipe(asker.end), 0);
+    asker.pid = fork();
+    if (asker.pid == 0) {
+      setenv("OMPI_COMM_WORLD_RANK", std::to_string(rank).c_str(), 1);
+      setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "3", 1);
+      setenv("PMIX_NAMESPACE", ("ask" + std::to_string(getppid())).c_str(), 1);
+      const char text = is_first_to_ask("openmpi") ? 'y' : 'n';
+      char end = 0;
+      _exit(write(answer[1], &text, 1) == 1 && read(asker.end[0], &end, 1) == 1 ? 0 : 1);
+    }
+    char text = 0;
+    EXPECT_EQ(read(answer[0], &text, 1), 1);
+    *is_first = text == 'y';
+    close(answer[0]);
+    close(answer[1]);
+    return asker;
+  };
+  const auto end = [](const Asker& asker) {
+    int status = 1;
+    EXPECT_EQ(write(asker.end[1], "x", 1), 1);
+    waitpid(asker.pid, &status, 0);
+    EXPECT_EQ(status, 0);
+    close(asker.end[0]);
+    close(asker.end[1]);
+  };
+  bool first = false, second = true, third = false;
+  const Asker one = start(1, &first), two = start(2, &second);
+  EXPECT_TRUE(first);
+  EXPECT_FALSE(second);
+  end(one);
+  const Asker three = start(0, &third);
+  EXPECT_TRUE(third);
+  end(two);
+  end(three);
+}
+
 TEST(Launch, ProcessesHaveABegin) {
   EXPECT_GT(birth_of(getpid()), 0u);
   EXPECT_EQ(birth_of(1 << 30), 0u);

@@ -2,8 +2,13 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -152,6 +157,25 @@ bool find_launcher(const char* mpi, Launcher* launcher) {
   if (found == nullptr || !find_process(*found, launcher)) return false;
   launcher->job = hash_of_job();
   return true;
+}
+
+bool is_first_to_ask(const char* mpi) {
+  Launcher launcher;
+  if (!find_launcher(mpi, &launcher)) return true;
+  // A name that has no file: it is free again when the process ends, however it does.
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
+                                   "refrain-first.%lx.%d.%lx.%llx", process_space(), launcher.pid,
+                                   launcher.born, static_cast<unsigned long long>(launcher.job));
+  const int kept = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (kept < 0) return true;
+  const auto bytes = offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length);
+  if (bind(kept, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) == 0)
+    return true;
+  const bool is_taken = errno == EADDRINUSE;
+  close(kept);
+  return !is_taken;
 }
 
 unsigned long birth_of(int pid) {

@@ -20,6 +20,11 @@ struct Launcher {
 // stand further outside.
 bool find_launcher(const char* mpi, Launcher* launcher);
 
+// Whether this process is the first of those that its launcher has started on this host to ask. The
+// answer holds while the process lives: the next one that asks behind its end is the first again.
+// True where the launcher is not known.
+bool is_first_to_ask(const char* mpi);
+
 // Digits. False: there are none.
 bool take_number(const char** at, unsigned long* number);
 

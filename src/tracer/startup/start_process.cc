@@ -12,6 +12,7 @@
 #include "tracer/calls/table_epochs.h"
 #include "tracer/filter/control.h"
 #include "tracer/paths/path_check.h"
+#include "tracer/startup/launcher.h"
 #include "tracer/state/process.h"
 #include "tracer/state/slow_path_reasons.h"
 #include "tracer/symbolic/buffers.h"
@@ -73,10 +74,15 @@ CallTimes* make_times(const format::TimeSpec& timing, const std::string& output)
   return times;
 }
 
+// Rank 0 says what one rank has to say. It may be an analyser's: then the first rank that asks.
+bool is_to_say() {
+  return options::is_given(RecordOption::kLive) ? is_first_to_ask(own_word()) : is_first_rank();
+}
+
 }  // namespace
 
 void start_process(Process& p) {
-  leave_if_other_mpi();
+  leave_if_other_mpi(is_to_say);
   if (std::strcmp(text_of(Variable::kRecord), "0") == 0)
     return set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   p.pid = static_cast<int>(getpid());
