@@ -35,7 +35,6 @@ WITHOUT_INIT = ("sessions_only", "session_cycles")
 # It asks a library that it has opened itself for functions: no recorder sees these calls, so the rank takes no part.
 UNSEEN_WITH = ("mixed", "handle")
 UNSUPPORTED = 5  # exit status of a refusal
-WORKER_S = 30  # so long an analyser works at most behind the end of its job here
 
 
 class Failure(Exception):
@@ -124,20 +123,11 @@ class Case:
         return done.stdout.decode()
 
 
-def received_traces(case):
-    return sorted(n for n in os.listdir(case.live) if n.endswith(".rfn")) if os.path.isdir(case.live) else []
-
-
-def check_received(case, status):
+def check_received(case):
     """The analyser's trace has the calls of the program's own one."""
     if not os.path.exists(case.trace):
         return
-    names = received_traces(case)
-    # A launcher that ends a job whose program fails ends the analyser's rank, too, and does not wait for its worker.
-    wait_until = time.monotonic() + (WORKER_S if status != 0 else 0)
-    while not names and time.monotonic() < wait_until:
-        time.sleep(0.05)
-        names = received_traces(case)
+    names = sorted(n for n in os.listdir(case.live) if n.endswith(".rfn")) if os.path.isdir(case.live) else []
     if len(names) != 1:
         raise Failure("the analyser leaves %s" % (names or "no trace"))
     own, received = (case.refrain("dump", t) for t in (case.trace, os.path.join(case.live, names[0])))
@@ -255,7 +245,7 @@ def check_case(case):
         return None
     case.refrain("check", case.trace)
     if case.options.live:
-        check_received(case, case.entry.get("exit", 0))
+        check_received(case)
     check_written(case, json.loads(case.refrain("info", case.trace, "--format", "json")))
     if case.options.older_recorder and calls_what_is_newer(case):
         return "skip"

@@ -89,13 +89,15 @@ void leave_if_other_mpi(bool (*is_to_say)()) {
   if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return;
   Other other{};
   if (dl_iterate_phdr(look_for_other, &other) == 0) return;
-  if (is_to_say())
+  const bool says = is_to_say();
+  if (says)
     std::fprintf(stderr,
                  "refrain: this program opens %s, and was to be recorded with %s: say `refrain "
                  "record --mpi %s`\n",
                  other.path.c_str(), kBuiltWithName, std::string(other.mpi).c_str());
-  else
-    sleep(1);  // a launcher that sees the first of its processes fail ends the others unheard
+  // A launcher that sees the first of its processes fail ends the others unheard; and who has said
+  // it must still be there when the next one asks whether it is to.
+  sleep(says ? 1 : 2);
   std::exit(kUnsupported);
 }
 

@@ -24,6 +24,7 @@ import smpi
 
 TOKEN = "REFRAIN_TEST_JOB"
 TIMED_OUT = 124
+ANALYSER_S = 30  # so long one may go on behind the end of its job
 MPIS = ("mpich", "openmpi", "smpi", "abi.mpich", "abi.openmpi")
 LAUNCHERS = ("mpiexec", "mpirun", "hydra", "orterun", "orted")
 
@@ -232,8 +233,10 @@ def kill_job(token):
         time.sleep(0.05)
 
 
-def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None):
-    """Run any command with the watchdog; output goes through files, so a pipe can never block."""
+def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None, outlived_s=0):
+    """Run any command with the watchdog; output goes through files, so a pipe can never block.
+
+    What it leaves running is killed after `outlived_s` seconds."""
     token = uuid.uuid4().hex
     environment = dict(os.environ if environment is None else environment)
     environment[TOKEN] = token
@@ -243,6 +246,9 @@ def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None):
                                  env=environment, cwd=cwd, start_new_session=True)
         try:
             status = child.wait(timeout)
+            end = time.monotonic() + outlived_s
+            while time.monotonic() < end and processes_of(token):
+                time.sleep(0.05)
         except subprocess.TimeoutExpired:
             print("timeout after %g s: %s" % (timeout, " ".join(argv)), file=stacks_to or sys.stderr)
             print_stacks(token, stacks_to or sys.stderr)
@@ -268,18 +274,19 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
             job_env=None, wrapper=(), beside=()):
     """Run `command` on `ranks` ranks; preload defaults to the yield shim for MPICH.
 
-    env is for the ranks, job_env for the launcher too."""
+    env is for the ranks, job_env for the launcher too. An analyser beside the program goes on with its work where a
+    launcher has ended the job."""
     if preload is None:
         preload = [default_shim()] if behind(mpi) == "mpich" and default_shim() else []
     argv = command_line(mpi, ranks, command, preload, env, wrapper, beside)
     environment = job_environment(mpi)
     environment.setdefault("REFRAIN_QUIET", "1")  # tests of what the recorder says at the end ask for it
     environment.update(job_env or {})
-    outcome = run_command(argv, timeout, environment, cwd, stacks_to)
+    outcome = run_command(argv, timeout, environment, cwd, stacks_to, ANALYSER_S if beside else 0)
     for _ in range(3):
         if not never_began(outcome):
             break
-        outcome = run_command(argv, timeout, environment, cwd, stacks_to)
+        outcome = run_command(argv, timeout, environment, cwd, stacks_to, ANALYSER_S if beside else 0)
     return outcome
 
 

@@ -67,9 +67,8 @@ int watch_jobs(const std::string& folder, const AnalyzeOptions& options, int pip
   return status;
 }
 
-// A session of its own and no files of the launcher, which else would wait for it, or kill it.
+// No files of the launcher, which else would wait for it.
 void detach(const std::string& log) {
-  setsid();
   const int nothing = open("/dev/null", O_RDWR);
   const int file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   dup2(nothing, STDIN_FILENO);
@@ -93,6 +92,7 @@ void close_others(int kept) {
 // Waits for the word of the rank, and then keeps an analysis running: spools are read again from
 // their beginning, so one that has crashed can be started again.
 [[noreturn]] void supervise(const std::string& folder, const AnalyzeOptions& options, int pipe) {
+  setsid();  // a launcher that ends the job would kill it else
   close_others(pipe);
   char word = 0;
   ssize_t got = 0;
