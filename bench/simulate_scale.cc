@@ -32,7 +32,9 @@ using namespace refrain;
 Result<Trace> make_trace(uint64_t ranks, uint64_t calls, uint64_t planes, const char* keep) {
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(ranks))));
   const std::vector<int64_t> dims = {static_cast<int64_t>(ranks) / side, side};
-  const uint64_t steps = calls / ((8 * planes + 1) * ranks);
+  // Each pair of neighbours has a send and a receive in each plane there and back.
+  const auto pairs = static_cast<uint64_t>(2 * dims[0] * dims[1] - dims[0] - dims[1]);
+  const uint64_t steps = calls / (4 * pairs * planes + ranks);
   const auto rank = [&](uint64_t r) { return sim::testing::lu(r, dims, steps, planes); };
   auto data = sim::testing::merged(ranks, rank);
   if (!data.ok()) return data.error();

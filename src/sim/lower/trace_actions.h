@@ -78,8 +78,9 @@ class TraceActions : public ActionSource {
   std::string compute_from() const;
 
  private:
-  // Actions at a time: a rank's tables are far from those of the next one.
-  static constexpr size_t kBatch = 192;
+  // Actions at a time. A rank's tables are far from those of the next one, so they are gone through
+  // seldom; 20 KiB a rank.
+  static constexpr size_t kBatch = 512;
 
   struct RankState;
   struct Running {  // a collective

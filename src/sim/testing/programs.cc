@@ -91,9 +91,11 @@ format::RankRecord lu(uint64_t rank, const Dims& dims, uint64_t steps, uint64_t 
       const size_t first = way > 0 ? 0 : 4;
       for (uint64_t plane = 0; plane < planes; ++plane) {
         for (size_t d = 0; d < 2; ++d)
-          m.receive(sites[first + d], 50, m.neighbour(d, -way, false), static_cast<int64_t>(d));
+          if (const int64_t from = m.neighbour(d, -way, false); from >= 0)
+            m.receive(sites[first + d], 50, from, static_cast<int64_t>(d));
         for (size_t d = 0; d < 2; ++d)
-          m.send(sites[first + 2 + d], 50, m.neighbour(d, way, false), static_cast<int64_t>(d));
+          if (const int64_t to = m.neighbour(d, way, false); to >= 0)
+            m.send(sites[first + 2 + d], 50, to, static_cast<int64_t>(d));
       }
     }
     m.allreduce(reduce, 5);

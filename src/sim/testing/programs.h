@@ -27,8 +27,8 @@ G = 0.1
 using Dims = std::vector<int64_t>;  // of a mesh of ranks, the last one fastest
 
 // Like LU (NAS): in each step, `planes` waves of MPI_Recv and MPI_Send from the first corner of a
-// mesh of two dimensions to the last, and as many back; then an allreduce. 8 calls a plane, those
-// with MPI_PROC_NULL at borders included.
+// mesh of two dimensions to the last, and as many back; then an allreduce. 8 calls a plane,
+// fewer at borders: as in LU, a rank without a neighbour makes no call.
 format::RankRecord lu(uint64_t rank, const Dims& dims, uint64_t steps, uint64_t planes);
 // Exchanges with the neighbours of a mesh (MPI_Irecv, MPI_Isend, MPI_Waitall), an allreduce every
 // tenth step. With `around`, borders have neighbours on the other side.
