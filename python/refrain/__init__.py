@@ -29,8 +29,8 @@ from . import _refrain
 from ._refrain import Call, Error, Signature
 from .tables import Table
 
-__all__ = ["Call", "Error", "Grammar", "Iterations", "Profile", "Signature", "Symbol", "Table", "Trace", "Waits",
-           "Diff", "diff", "open"]
+__all__ = ["Call", "Error", "Grammar", "Iterations", "Posix", "Profile", "Signature", "Symbol", "Table", "Trace",
+           "Waits", "Diff", "diff", "open"]
 
 _MOST_DENSE = 16384  # ranks of a dense matrix: two arrays of 2 GiB
 _FOREVER = (1 << 64) - 1
@@ -123,6 +123,11 @@ class Trace:
         """Calls, time and bytes by function, call site, call path and rank: a Profile. Of a window of time: times as
         far as they lie in it, calls and bytes of the calls that begin in it. Needs the times of single calls then."""
         return Profile(json.loads(self._native.profile_json(from_ns, _FOREVER if to_ns is None else to_ns)))
+
+    def posix(self):
+        """The calls of POSIX and stdio functions that the program made itself: a Posix. Needs a trace of
+        `record --posix on`."""
+        return Posix(json.loads(self._native.posix_json()))
 
     def gaps(self):
         """The time between calls: a Table with a row for each signature, those with the longest gaps together first:
@@ -236,6 +241,19 @@ class Profile(_Answer):
     """Tables `functions`, `sites`, `groups`, `ranks`; `data`: everything, as `refrain profile --format json`."""
 
     _tables = ("functions", "sites", "groups", "ranks")
+
+
+class Posix(_Answer):
+    """Tables `functions`, most time first, and `ranks`: a row for each function and rank that called it; `data`:
+    everything, as `refrain profile --posix --format json`."""
+
+    _tables = ("functions",)
+
+    def __init__(self, data):
+        super().__init__(data)
+        self.ranks = Table.from_rows(
+            [{"function": f["function"], **of_rank} for f in data["functions"] for of_rank in f["by_rank"]],
+            ["function", "rank", "calls", "errors", "bytes", "time_ns", "min_ns", "max_ns"])
 
 
 class Waits(_Answer):

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/iterations/iterations.h"
+#include "analysis/posix.h"
 #include "analysis/profile/profile.h"
 #include "analysis/waits/wait_states.h"
 #include "format/trace_data.h"
@@ -23,6 +24,7 @@
 #include "refrain/trace.h"
 #include "report/behaviour/iterations_report.h"
 #include "report/diff/diff_report.h"
+#include "report/profile/posix_report.h"
 #include "report/profile/profile_report.h"
 #include "report/profile/profile_rows.h"
 #include "report/trace/gaps_text.h"
@@ -103,6 +105,13 @@ std::string profile_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns) {
   const analysis::Profile profile = unwrap(analysis::profile(trace, {from_ns, to_ns}));
   reader::Symbols symbols;
   return report::profile_json({trace, profile, symbols});
+}
+
+std::string posix_json(const Trace& trace) {
+  if (!analysis::has_posix(trace))
+    throw RefrainError(
+        base::fail("has no POSIX calls: record it with --posix on", std::string(trace.name())));
+  return report::posix_json(trace, analysis::posix_profile(trace));
 }
 
 // `pattern`: single waits of that kind as well, the `most` longest; empty: none.
@@ -198,6 +207,7 @@ void add_trace(py::module_& module) {
       .def("signatures", &signatures)
       .def("grammar", of_trace(&grammar))
       .def("profile_json", of_trace(&profile_json))
+      .def("posix_json", of_trace(&posix_json))
       .def("gaps_json", of_trace(&report::gaps_json))
       .def("waits_json", of_trace(&waits_json))
       .def("iterations_json", of_trace(&iterations_json))

@@ -63,6 +63,22 @@ class Package(unittest.TestCase):
                     else:
                         self.assertIsNone(call.begin_ns)
 
+    def test_posix_calls_are_those_of_the_command_line(self):
+        found = 0
+        for path, trace in self.each_trace():
+            status, text, _ = command_line("profile", "--posix", "--format", "json", path)
+            if status != 0:
+                with self.assertRaisesRegex(refrain.Error, "--posix on"):
+                    trace.posix()
+                continue
+            found += 1
+            posix = trace.posix()
+            self.assertEqual(posix.data, json.loads(text))
+            self.assertEqual(list(posix.functions["function"]), [f["function"] for f in posix.data["functions"]])
+            self.assertEqual(int(sum(posix.ranks["calls"])), posix.data["calls"])
+            self.assertEqual(len(posix.ranks), sum(f["ranks"] for f in posix.data["functions"]))
+        self.assertGreater(found, 0)
+
     def test_answers_are_those_of_the_command_line(self):
         for path, trace in self.each_trace():
             profile = json.loads(command_line("profile", "--format", "json", path)[1])
