@@ -66,7 +66,7 @@ class DurationList {
     explicit Page(size_t bytes_of_room)
         : bytes(new char[bytes_of_room]), begin(bytes.get()), room(bytes_of_room) {}
     Page(const char* from, size_t n) : Page(n) {
-      std::memcpy(bytes.get(), from, n);
+      if (n > 0) std::memcpy(bytes.get(), from, n);
       used = n;
     }
     // A copy has bytes of its own.
