@@ -21,18 +21,6 @@ bool has_stem(const char* path, const char* const (&stems)[N]) {
   return false;
 }
 
-// Libraries that call MPI on their own behalf. A call that comes from one of them while another MPI
-// call is under way is not a call of the program (ROMIO, in MPICH, calls MPI by its public names).
-bool is_mpi_library(const char* path) {
-  static constexpr const char* kStems[] = {
-      "librefrain-", "libmpi.so",   "libmpich",    "libmpi_", "libmpifort", "libmpicxx",
-      "libopen-rte", "libopen_mpi", "libopen-pal", "libmca_", "mca_",       "libucp",
-      "libuct",      "libucs",      "libucm",      "libpmix", "libfabric",  "libpmi",
-      "libompi",     "libromio",    "libhwloc",    "libpsm",  "libprrte",   "libmpi++",
-      "libopa",      "libsimgrid"};
-  return has_stem(path, kStems);
-}
-
 constexpr const char* kOwn[] = {"librefrain-"};
 
 bool is_system_library(const char* path) {
@@ -83,6 +71,16 @@ std::string path_of(const dl_phdr_info& info) {
 }
 
 }  // namespace
+
+bool is_mpi_library(const char* path) {
+  static constexpr const char* kStems[] = {
+      "librefrain-", "libmpi.so",   "libmpich",    "libmpi_", "libmpifort", "libmpicxx",
+      "libopen-rte", "libopen_mpi", "libopen-pal", "libmca_", "mca_",       "libucp",
+      "libuct",      "libucs",      "libucm",      "libpmix", "libfabric",  "libpmi",
+      "libompi",     "libromio",    "libhwloc",    "libpsm",  "libprrte",   "libmpi++",
+      "libopa",      "libsimgrid"};
+  return has_stem(path, kStems);
+}
 
 struct AddressScan {
   AddressMap* map;

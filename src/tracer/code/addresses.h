@@ -13,6 +13,11 @@ namespace refrain::tracer {
 
 struct Module;
 
+// By its file name, whether a library calls MPI on its own behalf. A call that comes from one of
+// them while another MPI call is under way is not a call of the program (ROMIO, in MPICH, calls MPI
+// by its public names).
+bool is_mpi_library(const char* path);
+
 struct Segment {
   uintptr_t begin = 0, end = 0;
   const Module* module = nullptr;
