@@ -7,7 +7,9 @@
 //
 // Requests are slots of a rank, named by small numbers that the source gives out. A slot counts:
 // several actions may add a part to it, and it is complete when all parts are. A wait for it
-// empties it. The n-th kSend of a channel and its n-th kReceive are one message.
+// empties it. The n-th kSend of a channel and its n-th kReceive are one message. Agents of a rank
+// do not keep the order that they had: where one waits for a request that another one begins,
+// kPosted and kAwait do.
 //
 // Messages meet in one of two ways. On a channel, as above. Or by their envelopes, where a receive
 // may take messages of several channels (`is_matched_here`): it takes the first one to come that it
@@ -42,6 +44,8 @@ enum class ActionKind : uint8_t {
   kAccess,    // `amount` bytes of a file on server `peer`; part of `request`
   kSpend,     // `amount` ns in MPI
   kBegin,     // begins agent `peer`; part of `request`
+  kPosted,    // all parts of `request` are begun; its use number `tag` by posts, from 1
+  kAwait,     // until that is so: another agent of the rank waits for the request
   kMeasure,   // the rank's time counts from here on
   kMeasured,  // ... until here
 };

@@ -183,6 +183,8 @@ bool Engine::step(AgentId id, const Action& action) {
     case ActionKind::kAccess: access(agent, action); break;
     case ActionKind::kSpend: spend(agent, static_cast<Time>(action.amount)); break;
     case ActionKind::kBegin: begin(agent, action); break;
+    case ActionKind::kPosted: posted(agent, action); break;
+    case ActionKind::kAwait: return await_post(id, action);
     case ActionKind::kMeasure:
       ranks_[agent.rank].times = {};
       ranks_[agent.rank].times.begin = agent.now;

@@ -136,6 +136,11 @@ class Engine {
     bool is_receive = false;
     AgentId waiter = kNone;
   };
+  struct Post {  // of a request that agents hand over
+    uint64_t uses = 0;
+    Time at = kNever;  // of the last one
+    AgentId waiter = kNone;
+  };
   enum class Pending : uint8_t { kAnswer, kRest, kAgent };
   struct Held {  // goes on when the rank is in MPI again
     Pending what = Pending::kAgent;
@@ -149,9 +154,10 @@ class Engine {
     RankTimes times;
     bool is_measured = true;
     std::vector<Request> requests;
+    std::vector<Post> posts;  // by request
     std::vector<Held> held;
   };
-  enum class Wait : uint8_t { kNot, kOne, kAll, kSome, kMeet, kHeld, kIdle, kEnded };
+  enum class Wait : uint8_t { kNot, kOne, kAll, kSome, kPost, kMeet, kHeld, kIdle, kEnded };
   struct Agent {
     Time now = 0, entered = 0, there = 0;
     uint32_t rank = 0, at = 0;
@@ -236,6 +242,9 @@ class Engine {
   void complete(uint32_t rank, uint32_t request, const Completion& completion);
   bool wait_for(AgentId id, const Action& action);
   bool wait_some(AgentId id);
+  Post& post_of(uint32_t rank, uint32_t request);
+  void posted(const Agent& agent, const Action& action);
+  bool await_post(AgentId id, const Action& action);
   void take(Agent& agent, Request& request);
   void take_all(Agent& agent, const uint32_t* first, uint32_t count);
   void waits(Agent& agent, Time until, Time there);

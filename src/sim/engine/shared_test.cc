@@ -48,17 +48,37 @@ class Lists : public ActionSource, public Observer {
   void ended(AgentId agent) override { gone.push_back(agent); }
   void call(AgentId agent, uint64_t, Time, Time end) override { ends[agent].push_back(end); }
 
-  EngineResult run(const Machine& machine, uint32_t ranks, uint32_t background_of = UINT32_MAX) {
+  EngineResult run(const Machine& machine, uint32_t ranks, uint32_t background_of = UINT32_MAX,
+                   uint32_t second_thread_of = UINT32_MAX) {
     const Costs costs(machine, *machine.places_for(ranks));
     Engine engine(costs, *this, {});
     engine.observe(this);
     for (uint32_t rank = 0; rank < ranks; ++rank) engine.add(rank);
     if (background_of != UINT32_MAX) engine.add_background(background_of);
+    if (second_thread_of != UINT32_MAX) engine.add(second_thread_of);
     EngineResult result = engine.run();
     EXPECT_TRUE(result.stuck.empty());
     return result;
   }
 };
+
+// The second thread of rank 0 waits from the begin for a receive that the first one posts late, in
+// a slot that it uses for another one before that.
+TEST(Shared, AThreadWaitsForTheRequestOfAnother) {
+  Lists lists;
+  Action posted = action(ActionKind::kPosted, 3), await = action(ActionKind::kAwait, 3);
+  posted.tag = await.tag = 2;
+  Action posted_before = posted;
+  posted_before.tag = 1;
+  lists.agents = {{enter(), action(ActionKind::kReceive, 3, 1), posted_before, wait(3), leave(),
+                   compute(20000), enter(), action(ActionKind::kReceive, 3, 2), posted, leave()},
+                  {enter(), action(ActionKind::kSend, 0, 1, 0, 0), leave(), compute(50000), enter(),
+                   action(ActionKind::kSend, 1, 2, 0, 0), leave()},
+                  {enter(), await, wait(3), leave()}};
+  lists.run(testing::plain_machine(), 2, UINT32_MAX, 0);
+  EXPECT_EQ(lists.ends[0][0], kSend + kL + kReceive);
+  EXPECT_EQ(lists.ends[2][0], kSend + 50000 + kSend + kL + kReceive);
+}
 
 // Rank 1 sends late, rank 2 early: the first to come is taken under the name that was recorded.
 TEST(Shared, WaitsomeTakesWhatIsFirst) {

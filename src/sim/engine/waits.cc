@@ -151,10 +151,37 @@ bool Engine::wait_some(AgentId id) {
   return true;
 }
 
+Engine::Post& Engine::post_of(uint32_t rank, uint32_t request) {
+  std::vector<Post>& all = ranks_[rank].posts;
+  if (request >= all.size()) all.resize(std::max<size_t>(request + 1, 2 * all.size()));
+  return all[request];
+}
+
+void Engine::posted(const Agent& agent, const Action& action) {
+  Post& post = post_of(agent.rank, action.request);
+  post.uses = action.tag;
+  post.at = agent.now;
+  if (post.waiter != kNone) runnable_.push_back(std::exchange(post.waiter, kNone));
+}
+
+// False: not yet. The agent comes here again when it is.
+bool Engine::await_post(AgentId id, const Action& action) {
+  Agent& agent = agents_[id];
+  Post& post = post_of(agent.rank, action.request);
+  if (post.uses >= action.tag) {
+    waits(agent, post.at, post.at);
+    return true;
+  }
+  post.waiter = id;
+  block(agent, Wait::kPost);
+  return false;
+}
+
 // Of an agent that waited for an event of its own, or for what is complete now.
 void Engine::resume(AgentId id) {
   Agent& agent = agents_[id];
   const Wait wait = std::exchange(agent.wait, Wait::kNot);
+  if (wait == Wait::kPost && agent.is_in_call) --ranks_[agent.rank].waiting;
   const bool has_waited = wait == Wait::kOne || wait == Wait::kAll || wait == Wait::kMeet;
   if (has_waited) {
     if (agent.is_in_call) --ranks_[agent.rank].waiting;

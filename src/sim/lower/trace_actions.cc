@@ -51,6 +51,7 @@ void TraceActions::begin(Engine& engine) {
       agents_.push_back(std::move(agent));
       engine.add(static_cast<uint32_t>(rank));
     }
+    state->has_threads = state->ahead.size() > 1;
     if (matches_here_) find_wildcards(*state);
     ranks_.push_back(std::move(state));
   }
@@ -202,6 +203,7 @@ void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& b
 uint32_t TraceActions::slot_of(AgentState& agent, const events::Step& step) {
   RankState& rank = *agent.rank;
   if (const uint32_t* const known = rank.open.find(step.request); known != nullptr) return *known;
+  if (const uint32_t* const early = rank.early.find(step.request); early != nullptr) return *early;
   const uint32_t slot = new_slot(agent);
   rank.open[step.request] = slot;
   rank.by_maker[static_cast<uint32_t>(step.made_by->id)] = slot;
@@ -257,16 +259,12 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
       case StepKind::kSendDone:
       case StepKind::kReceiveDone:
       case StepKind::kCollectiveDone:
-      case StepKind::kCancelled:
-        if (const uint32_t* const slot = rank.open.find(step.request); slot != nullptr) {
-          waits.push_back(*slot);
-          rank.open.erase(step.request);
-        }
-        break;
+      case StepKind::kCancelled: lower_done(agent, step, batch, waits); break;
       case StepKind::kFreed: rank.open.erase(step.request); break;  // its slot is used up
       case StepKind::kTested: break;
     }
   }
+  if (rank.has_threads) lower_posted(agent, event, batch);
   if (op.action == OpAction::kReady)
     for (const events::RequestUse& use : op.requests) {
       const auto known = rank.partitioned.find(use.request);
@@ -274,6 +272,7 @@ bool TraceActions::lower_steps(AgentState& agent, const events::Event& event, Ba
       known->second.left -= std::min(known->second.left, op.partitions);
       if (known->second.left > 0) continue;
       batch.actions.push_back(known->second.send);
+      posted(agent, known->second.send.request, batch);
       rank.partitioned.erase(known);
     }
   lower_exchanges(agent, op, batch, waits);

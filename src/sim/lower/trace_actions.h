@@ -110,6 +110,13 @@ class TraceActions : public ActionSource {
   uint32_t new_slot(AgentState& agent);
   uint32_t slot_of(AgentState& agent, const events::Step& step);
   void transfer(AgentState& agent, const events::Step& step, uint32_t slot, Batch& batch);
+  // trace_threads.cc
+  static void posted(const AgentState& agent, uint32_t slot, Batch& batch);
+  static void await_post(const AgentState& agent, uint32_t slot, bool is_early, Batch& batch);
+  void lower_done(AgentState& agent, const events::Step& step, Batch& batch,
+                  std::vector<uint32_t>& waits);
+  void lower_posted(const AgentState& agent, const events::Event& event, Batch& batch);
+  // trace_actions.cc
   void wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then);
   // trace_loops.cc
   void skip_here(RankState& rank);
