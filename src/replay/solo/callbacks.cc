@@ -240,7 +240,9 @@ void Player::handlers(Frame& frame) {
   const bool is_set = has_handler && params[1].direction == Direction::kIn;
   const bool is_create = has_handler && params[0].kind == ParamKind::kFunction;
   if (is_set && frame.ok()) {
-    objects_.at(frame.info.params[0].kind, frame.given.key(0)).errhandler = frame.given.key(1);
+    // The program may free its handle now: the function stays with what it was set for.
+    const Object* const set = objects_.find(ParamKind::kErrhandler, frame.given.key(1));
+    objects_.at(params[0].kind, frame.given.key(0)).handler = set ? set->handler : Callback();
   } else if (is_create && frame.ok()) {
     Object* const made = objects_.find(ParamKind::kErrhandler, frame.given.key(1));
     if (made == nullptr) return;
@@ -248,16 +250,37 @@ void Player::handlers(Frame& frame) {
     ++callbacks_;
   } else if (is_handler_call(frame.info.id)) {
     const Object* const subject = objects_.find(frame.info.params[0].kind, frame.given.key(0));
-    if (subject == nullptr) return;
-    const Object* const handler = objects_.find(ParamKind::kErrhandler, subject->errhandler);
-    if (handler == nullptr || handler->handler.function == nullptr) return;
-    int code = static_cast<int>(frame.given.number(1));
-    if (handler->handler.is_fortran) {
-      auto object = static_cast<MPI_Fint>(objects_.to_fortran(subject->kind, subject->key));
-      reinterpret_cast<void (*)(MPI_Fint*, MPI_Fint*)>(handler->handler.function)(&object, &code);
-    } else {
-      uint64_t key = subject->key;
-      reinterpret_cast<void (*)(void*, int*, ...)>(handler->handler.function)(&key, &code);
+    if (subject != nullptr) call_handler(*subject, static_cast<int>(frame.given.number(1)));
+  }
+}
+
+void Player::call_handler(const Object& subject, int code) {
+  const Callback handler = subject.handler;
+  if (handler.function == nullptr) return;
+  if (handler.is_fortran) {
+    auto object = static_cast<MPI_Fint>(objects_.to_fortran(subject.kind, subject.key));
+    reinterpret_cast<void (*)(MPI_Fint*, MPI_Fint*)>(handler.function)(&object, &code);
+  } else {
+    uint64_t key = subject.key;
+    reinterpret_cast<void (*)(void*, int*, ...)>(handler.function)(&key, &code);
+  }
+}
+
+// A new communicator has the handler of the one that it was made from.
+void Player::inherit_handler(Frame& frame) {
+  const bool makes =
+      frame.info.group == mpi::CallGroup::kComm || frame.info.group == mpi::CallGroup::kTopo;
+  if (!makes || callbacks_ == 0 || !frame.ok()) return;
+  const auto& params = frame.info.params;
+  const Object* parent = nullptr;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (params[i].kind != ParamKind::kComm || params[i].is_array) continue;
+    if (params[i].direction == Direction::kIn && parent == nullptr) {
+      parent = objects_.find(ParamKind::kComm, frame.given.key(i));
+    } else if (params[i].direction == Direction::kOut && parent != nullptr &&
+               frame.given.word(i) != 0 && frame.given.key(i) != null_handle(ParamKind::kComm)) {
+      const Callback handler = parent->handler;
+      objects_.at(ParamKind::kComm, frame.given.key(i)).handler = handler;
     }
   }
 }
@@ -276,17 +299,7 @@ void Player::handle_error(Frame& frame) {
       if (const Object* const request = request_at(frame, i, 0); request != nullptr)
         subject = objects_.find(request->subject_kind, request->subject);
   if (subject == nullptr) subject = objects_.find(ParamKind::kComm, key_of(MPI_COMM_WORLD));
-  if (subject == nullptr || subject->errhandler == 0) return;
-  const Object* const handler = objects_.find(ParamKind::kErrhandler, subject->errhandler);
-  if (handler == nullptr || handler->handler.function == nullptr) return;
-  auto code = static_cast<int>(frame.result);
-  if (handler->handler.is_fortran) {
-    auto object = static_cast<MPI_Fint>(objects_.to_fortran(subject->kind, subject->key));
-    reinterpret_cast<void (*)(MPI_Fint*, MPI_Fint*)>(handler->handler.function)(&object, &code);
-    return;
-  }
-  uint64_t key = subject->key;
-  reinterpret_cast<void (*)(void*, int*, ...)>(handler->handler.function)(&key, &code);
+  if (subject != nullptr) call_handler(*subject, static_cast<int>(frame.result));
 }
 
 // ---- generalised requests ----

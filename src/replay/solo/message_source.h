@@ -64,6 +64,7 @@ class MessageSource {
     return is_at_end_ || (thread == turn_ && r->kind != Kind::kTurn);
   }
   // No further record; for a good reason or not.
+  uint32_t turn() const { return turn_; }
   bool is_at_end() const { return is_at_end_; }
   // Why nothing can be read any more; empty: nothing is wrong. An error of the file.
   const std::optional<base::Error>& error() const { return error_; }

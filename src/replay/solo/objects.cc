@@ -100,7 +100,6 @@ void Object::reset_others() {
   type = {};
   has_type = false;
   attributes.clear();
-  errhandler = 0;
   handler = copy = remove = {};
   base = nullptr;
   bytes = flavor = model = 0;

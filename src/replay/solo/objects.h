@@ -64,8 +64,7 @@ struct Object {
   bool has_type = false;
 
   std::map<uint64_t, Attribute> attributes;  // by keyval
-  uint64_t errhandler = 0;                   // the handle that was set; 0: the default
-  Callback handler;                          // of an error handler
+  Callback handler;                          // of an error handler, or the one that was set
   Callback copy, remove;                     // of a keyval
   void* extra = nullptr;                     // of a keyval or generalised request
   bool has_small_values = false;             // keyvals of MPI-1's Fortran: an INTEGER

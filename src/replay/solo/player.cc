@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "mpi/call_ids.h"
@@ -163,6 +165,7 @@ void Player::answer_from_trace(Frame& frame) {
   put_outputs(frame);
   const Plan& plan = *frame.plan;
   if (plan.is_by_hand) do_by_hand(frame);
+  inherit_handler(frame);
   keep_places(frame);
   if (plan.has_pending) keep_pending(frame);
   if (inside_ != nullptr) call_inside(frame);
@@ -182,6 +185,7 @@ void Player::tell_changed() {
 }
 
 // Threads call in the recorded order.
+// The thread whose turn it is may wait for a lock that this one holds. Then nobody gets on.
 void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const Thread& thread) {
   if (thread.depth > 1) return;
   const auto made = [&](uint32_t location) -> uint64_t {
@@ -190,7 +194,26 @@ void Player::wait_for_turn(std::unique_lock<std::recursive_mutex>& lock, const T
     return 0;
   };
   if (!lock.owns_lock()) lock.lock();
-  turn_.wait(lock, [&] { return messages_.is_turn_of(thread.location, made); });
+  const auto is_turn = [&] { return messages_.is_turn_of(thread.location, made); };
+  constexpr std::chrono::seconds kPatience{10};
+  const auto answered = [&] {
+    uint64_t sum = 0;
+    for (const auto& other : threads_) sum += other->answered;
+    return sum;
+  };
+  uint64_t calls = answered();
+  std::clock_t used = std::clock();  // of all threads
+  while (!turn_.wait_for(lock, kPatience, is_turn)) {
+    const bool gets_on =
+        std::exchange(calls, answered()) != calls || std::clock() - used > CLOCKS_PER_SEC / 10;
+    used = std::clock();
+    if (!gets_on)
+      end(5, "rank " + std::to_string(options_.rank) + ": thread " +
+                 std::to_string(thread.location) + " waits for its turn, which is that of thread " +
+                 std::to_string(messages_.turn()) +
+                 ", and no thread gets on: the program lets its threads take turns, as by a lock "
+                 "around their calls, and took others when it was recorded");
+  }
 }
 
 // Until the other ranks of the node, which run as well, are where they were in place. Nobody waits

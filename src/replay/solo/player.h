@@ -287,6 +287,8 @@ class Player {
   void call_delete(mpi::ParamKind kind, uint64_t keyval_key, uint64_t key, void* value);
   void handlers(Frame& frame);
   void handle_error(Frame& frame);
+  void call_handler(const Object& subject, int code);
+  void inherit_handler(Frame& frame);
   void general_request(Frame& frame);
   enum class General { kQuery, kFree, kCancel };
   void call_general(Object& request, const Callback& callback, General which);

@@ -74,8 +74,16 @@ int main(int argc, char** argv) {
   EXPECT(handled == 1);
   DO(MPI_Comm_call_errhandler(dup, MPI_ERR_TAG), "comm:C errorcode:i", dup, MPI_ERR_TAG);
   EXPECT(handled == 2);
+  // It stays with its communicator, and with those that are made from that.
   old = own;
   DO(MPI_Errhandler_free(&own), "errhandler:E-", old);
+  MPI_Comm split;
+  DO(MPI_Comm_split(dup, 0, rank, &split), "comm:C color:i key:i newcomm:C+", dup, 0, rank, split,
+     "@@split");
+  DO(MPI_Comm_call_errhandler(dup, MPI_ERR_TAG), "comm:C errorcode:i", dup, MPI_ERR_TAG);
+  DO(MPI_Comm_call_errhandler(split, MPI_ERR_TAG), "comm:C errorcode:i", split, MPI_ERR_TAG);
+  EXPECT(handled == 4);
+  L_Comm_free(&split);
   L_Comm_free(&dup);
   int code, new_class;
   DO(MPI_Add_error_class(&new_class), "errorclass:i", new_class);
