@@ -66,10 +66,6 @@ std::string_view null_handle(ParamKind kind) {
     default: return "0";
   }
 }
-const Field& at_entry(const Field& field) {
-  return field.tag == FieldTag::kChanged && field.children.size() == 2 ? field.children[1] : field;
-}
-
 }  // namespace
 
 bool Arguments::is_constant(const Field& field, std::string_view name) {
@@ -328,7 +324,9 @@ Argument Arguments::output(const Site& site, const mpi::ParamInfo& info, const F
     return out;
   }
   if (info.kind == ParamKind::kString) return Argument("out(64)");
-  return Argument(info.is_array && field.number > 1 && field.tag != FieldTag::kConst
+  if (info.is_array && field.tag == FieldTag::kConst)  // MPI_UNWEIGHTED
+    return Argument(std::string(mpi::constant_name(static_cast<uint32_t>(field.number))));
+  return Argument(info.is_array && field.number > 1
                       ? fmt::format("out({})", std::min<uint64_t>(field.number, 1 << 24))
                       : "out()");
 }

@@ -32,6 +32,12 @@ struct Site {
   const std::map<SignatureId, int>* requests = nullptr;  // made by that signature: variable
 };
 
+// What a parameter was before the call.
+inline const format::Field& at_entry(const format::Field& field) {
+  const bool is_changed = field.tag == format::FieldTag::kChanged && field.children.size() == 2;
+  return is_changed ? field.children[1] : field;
+}
+
 class Arguments {
  public:
   void set_skipped(const Skipped* skipped) { skipped_ = skipped; }
@@ -70,6 +76,7 @@ class Arguments {
   Argument list_by_rank(const Site& site, size_t parameter);
   Argument requests(const Site& site, const mpi::ParamInfo& info, const format::Field& field);
   Argument buffer(const Site& site, size_t parameter);
+  std::string memory_that_stays(const Site& site);
   std::string blocks(const Site& site, const mpi::BufferInfo& what);
   std::string me_text(const Site& site);
   std::string value_text(const Site& site, int parameter);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mpi/call_ids.h"
 #include "proxy/arguments.h"
 
 namespace refrain::proxy {
@@ -64,6 +65,28 @@ std::string Arguments::blocks(const Site& site, const mpi::BufferInfo& what) {
   return fmt::format("{}", most);
 }
 
+// Memory that MPI uses after the call, of a window or for buffered sends, is no other call's. By
+// the object that it belongs to, of which there is one of a number at a time; empty: other memory.
+std::string Arguments::memory_that_stays(const Site& site) {
+  const mpi::CallId plain = site.call->meaning->plain;
+  const bool is_of_session = plain == mpi::kMPI_Session_attach_buffer;
+  const char* owner = plain == mpi::kMPI_Win_create           ? "win"
+                      : plain == mpi::kMPI_Comm_attach_buffer ? "comm"
+                      : is_of_session                         ? "session"
+                                                              : nullptr;
+  if (plain == mpi::kMPI_Buffer_attach) return "attached(0, ";
+  if (owner == nullptr) return "";
+  const Field& f = at_entry(field(site, static_cast<size_t>(find(site, owner))));
+  const std::string name = f.tag == FieldTag::kObject ? text(site, object(site, f)) : "";
+  const size_t begin = name.find('['), end = name.rfind(']');
+  const bool has_number = begin != std::string::npos && end != std::string::npos;
+  const std::string number = has_number ? name.substr(begin + 1, end - begin - 1) : "";
+  if (plain == mpi::kMPI_Win_create)
+    return "memory_of_window(" + (has_number ? number : std::string("0")) + ", ";
+  if (!has_number) return name == "MPI_COMM_SELF" ? "attached(1, " : "attached(2, ";
+  return fmt::format("attached({} + 2 * ({}), ", is_of_session ? 3 : 4, number);
+}
+
 Argument Arguments::buffer(const Site& site, size_t parameter) {
   const Field& f = field(site, parameter);
   const mpi::BufferInfo* what = nullptr;
@@ -92,6 +115,8 @@ Argument Arguments::buffer(const Site& site, size_t parameter) {
     default: return Argument(out + blocks(site, *what) + ", MPI_BYTE)");
   }
   std::string count = value_text(site, what->count_param);
+  if (const std::string stays = memory_that_stays(site); !stays.empty())
+    return Argument(stays + count + ")");
   const int comm = site.call->info->comm_param;
   const std::string group = comm < 0 ? "MPI_COMM_WORLD" : value_text(site, comm);
   const std::string place = group == "MPI_COMM_WORLD"  ? ""

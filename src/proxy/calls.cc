@@ -112,6 +112,7 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
   if (has_nothing_left(site, call)) return left_out("as --skip leaves out what it is about");
   out = is_discarded ? discarded(site) : made(site, call, taken);
   hand_over(site, call, out);
+  take_turns(site, call, out);
   if (const std::string why = arguments_.take_problem(); !why.empty())
     problems_.try_emplace(name, why);
   return out;
@@ -166,6 +167,8 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
     out.arguments.push_back(is_init && i < 2 ? Argument(i == 0 ? "&argc" : "&argv")
                                              : arguments_.plain(site, i));
   const mpi::CallMeaning& meaning = *site.call->meaning;
+  // Threads of the program may have taken turns, of which a trace does not tell.
+  if (id == mpi::kMPI_Init_thread && has_threads_) out.arguments[2] = "MPI_THREAD_MULTIPLE";
   if (id == mpi::kMPI_Finalize) {
     if (!has_sessions_first_) out.before.emplace_back("finish();");
   } else if (id == mpi::kMPI_Alloc_mem) {

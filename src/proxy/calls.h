@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "proxy/arguments.h"
 #include "proxy/proxy.h"
@@ -31,6 +32,9 @@ class Calls {
   void set_grid(const Grid* grid) { arguments_.set_grid(grid); }
   // Variables of requests that threads hand over, from Requests::handed(); outlives this.
   void set_handed(const Requests::Handed* handed) { handed_ = handed; }
+  void set_threads(bool has_threads, bool has_epochs) {
+    has_threads_ = has_threads, has_epochs_in_threads_ = has_epochs;
+  }
   // Of a program that begins with sessions: MPI_Init is a call like others.
   void set_sessions_first() { has_sessions_first_ = true; }
   // Calls that cannot be said in C++: function -> why.
@@ -47,6 +51,7 @@ class Calls {
   bool force_completion(const Site& site, const Signature& decoded, Statement& out);
   bool force_probe(const Site& site, const Signature& decoded, Statement& out);
   bool has_nothing_left(const Site& site, const Signature& decoded);
+  void take_turns(const Site& site, const Signature& decoded, Statement& out);
   void hand_over(const Site& site, const Signature& decoded, Statement& out);
   void replace_texts(const Site& site, const Signature& decoded, Statement& out);
   void name_ports(const Site& site, const Signature& decoded, Statement& out);
@@ -68,9 +73,11 @@ class Calls {
   bool has_sessions_first_ = false;
   std::map<std::string, int> ports_;     // that the program opens: name, number
   std::map<std::string, int> attached_;  // places of memory in dynamic windows
-  bool has_dynamic_windows_ = false;
+  bool has_dynamic_windows_ = false, has_threads_ = false, has_epochs_in_threads_ = false;
 };
 
+// Whether several threads of a rank open epochs of windows.
+bool have_epochs_in_threads(Symbolic& symbolic, const std::vector<Family>& families);
 // The flag of a test or a probe; true where there is none.
 bool has_flag(const Signature& call);
 // Whether a signature is a receive that is not waited for, from anybody or with any tag.

@@ -44,7 +44,8 @@ constexpr std::string_view kTaken[] = {
     "wanted_iterations", "work_owed_ns", "work_share", "grid", "Grid", "KindAt", "Along", "one_of",
     "At", "Attached", "Startable", "agree_on_ports", "attached_at", "detached", "discard_message",
     "generalized_status", "in_window", "port", "port_file", "port_files", "port_key", "port_room",
-    "startable", "tell_port",
+    "startable", "tell_port", "Epochs", "epochs", "open_epoch", "close_epoch", "kOfAll", "kOfStart",
+    "kOfPost",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",

@@ -24,7 +24,7 @@ void Calls::replace_texts(const Site& site, const Signature& decoded, Statement&
   const auto known =
       pools_.files.try_emplace(std::string(f.text), static_cast<int>(pools_.files.size()));
   const Value* mode = decoded.find("amode");
-  bool makes = mode == nullptr;
+  bool makes = false;  // else it is there, for a call that opens or removes it
   if (mode != nullptr) {
     makes = mode->name() == "MPI_MODE_CREATE";
     for (const Value& bit : mode->items) makes = makes || bit.name() == "MPI_MODE_CREATE";

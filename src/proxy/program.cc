@@ -223,6 +223,7 @@ Result<Outcome> Program::write() {
     calls_.set_grid(&*grid_);
   }
   calls_.set_handed(&requests_->handed());
+  calls_.set_threads(families_.back().thread() != 0, have_epochs_in_threads(symbolic_, families_));
   if (const Status good = threads_.look(); !good.ok()) return good.error();
   std::string opening;
   for (size_t f = 0; f < families_.size(); ++f) {

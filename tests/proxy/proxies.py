@@ -137,6 +137,8 @@ class Comparison:
                 continue
             if key == "string" and name == "MPI_Error_string":
                 continue  # of a code that another run gave: its text may hold addresses
+            if key in ("required", "provided") and self.has_threads:
+                continue  # a proxy's threads do not take turns
             if key == "tag" and failed_test:
                 continue  # of a probe: one that no message has
             if key in ("status", "array_of_statuses") and name in MASKED:
@@ -256,8 +258,10 @@ class Case:
         if ran.status != 0:
             raise Failure("the proxy exits with %d: %s" % (
                 ran.status, (ran.stdout + ran.stderr).decode(errors="replace").strip()[-1500:]))
-        compare(self.dump(trace), self.dump(again))
-        self.check_replays(trace, again, said)
+        before = self.dump(trace)
+        compare(before, self.dump(again))
+        if not any(call.get("thread", 0) for call in before):  # threads may have other numbers
+            self.check_replays(trace, again, said)
 
     def check(self):
         trace, again = os.path.join(self.folder, "t.rfn"), os.path.join(self.folder, "again.rfn")

@@ -61,6 +61,9 @@ int main(int argc, char** argv) {
      MPI_COMM_WORLD, MPI_TAG_UB, 1);
   MPI_Comm second;
   DO(MPI_Comm_dup(named, &second), "comm:C newcomm:C+", named, second, "@@second");
+  DO(MPI_Comm_get_attr(second, keyval, &got, &flag), "comm:C comm_keyval:K flag:i", second, keyval,
+     1);
+  EXPECT(got == &payload);
   DO(MPI_Comm_delete_attr(named, keyval), "comm:C comm_keyval:K", named, keyval);
   L_Comm_free(&second);
   freed = keyval;

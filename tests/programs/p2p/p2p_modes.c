@@ -16,6 +16,15 @@ static void buffered(void) {
   L_Wait(&r, MPI_STATUS_IGNORE);
   L_Recv(&in, 1, MPI_INT, from, 1, W, MPI_STATUS_IGNORE);
   EXPECT(in == from);
+  // What is received in between is elsewhere.
+  static char many[kRoom];
+  L_Isend(many, kRoom, MPI_CHAR, to, 5, W, &r);
+  static char received[kRoom];
+  L_Recv(received, kRoom, MPI_CHAR, from, 5, W, MPI_STATUS_IGNORE);
+  L_Wait(&r, MPI_STATUS_IGNORE);
+  DO(MPI_Bsend(&out, 1, MPI_INT, to, 6, W), kSendSpec, 1, MPI_INT, to, 6, W);
+  L_Recv(&in, 1, MPI_INT, from, 6, W, MPI_STATUS_IGNORE);
+  EXPECT(in == from);
   DO(MPI_Bsend_init(&out, 1, MPI_INT, to, 2, W, &r), kSendSpec " request:R+", 1, MPI_INT, to, 2, W,
      &r);
   for (int round = 0; round < 2; ++round) {
