@@ -11,6 +11,7 @@
 #include "mpi_runtime/handle_map.h"
 #include "replay/engine.h"
 #include "replay/objects/stand_ins.h"
+#include "replay/objects/with_nobody.h"
 #include "replay/quiet.h"
 #include "replay/reissue.h"
 #include "replay/threads/touches.h"
@@ -24,6 +25,11 @@ int requests_at(const mpi::CallInfo& info) {
   for (size_t i = 0; i < info.params.size(); ++i)
     if (info.params[i].kind == mpi::ParamKind::kRequest) return static_cast<int>(i);
   return -1;
+}
+
+bool names_some(CallId plain) {
+  return plain == mpi::kMPI_Waitany || plain == mpi::kMPI_Testany || plain == mpi::kMPI_Waitsome ||
+         plain == mpi::kMPI_Testsome;
 }
 
 // Another request of the call has failed, and this one was left as it was.
@@ -140,6 +146,7 @@ base::Status Engine::complete(Frame& frame) {
     else
       slot.numbers[i] = static_cast<int64_t>(key);
   };
+  WithNobody with_nobody;
   // A call that found nothing to wait for: requests that it named were complete before (SMPI leaves
   // those of sends their handles).
   const bool has_found_none = flag && done.empty() && !asks_only && !frame.signature.failed();
@@ -157,6 +164,9 @@ base::Status Engine::complete(Frame& frame) {
     } else if (is_done[i] != 0) {
       if (!is_wait || !is_all)
         if (auto good = wait_quietly(waited[i].request->key); !good.ok()) return good;
+      if (waited[i].request->has_nobody && names_some(frame.meaning.plain) &&
+          !WithNobody::are_named(own_comm()))
+        put(i, with_nobody.stand_for(waited[i].request->key, own_comm()));
     } else if (waited[i].request->is_active && !(frame.signature.failed() && is_all)) {
       put(i, endless(i));
       slot.is_address = false;

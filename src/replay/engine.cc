@@ -207,6 +207,7 @@ void Engine::keep_memory(Frame& frame) {
 }
 
 base::Status Engine::call(Frame& frame) {
+  take_turn_in_epoch(frame, true);
   const std::optional<int> rc = [&] {
     const OthersMayGo others(state_);
     places_of_calls_.tell(frame.signature.site);
@@ -219,6 +220,7 @@ base::Status Engine::call(Frame& frame) {
     }
     return wrong(frame, "this MPI has no such function");
   }
+  take_turn_in_epoch(frame, false);
   if (served(frame.info.id) == Served::kByAnother) ++counts_.by_another;
   return judge(frame, *rc);
 }

@@ -235,6 +235,9 @@ class Engine {
   void end_partitioned();
   MPI_Comm own_comm();
 
+  // ---- epochs.cc ----
+  void take_turn_in_epoch(const Frame& frame, bool is_before);
+
   // ---- persistent.cc ----
   void note_anybody(const Frame& frame, Request& request);
   uint64_t receive_from(RankState::Anybody& all, int source, int tag);

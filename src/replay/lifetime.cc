@@ -24,8 +24,11 @@ base::Status Engine::start_mpi(Frame& frame) {
   if (frame.info.id == mpi::kMPI_Init_thread) {
     const auto required = number_of(frame, events::argument(frame.signature, "required"));
     if (!required.ok()) return required.error();
+    // With MPI_THREAD_SERIALIZED the program's threads took turns, of which a trace does not tell.
+    const bool has_threads = trace_.locations(rank_).size() > 1;
     int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, static_cast<int>(*required), &provided);
+    MPI_Init_thread(nullptr, nullptr,
+                    has_threads ? MPI_THREAD_MULTIPLE : static_cast<int>(*required), &provided);
   } else {
     MPI_Init(nullptr, nullptr);
   }

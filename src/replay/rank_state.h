@@ -52,6 +52,7 @@ struct RankState {
   struct Request {
     uint64_t key = 0;
     bool is_persistent = false, is_active = true;
+    bool has_nobody = false;  // persistent, with MPI_PROC_NULL (with_nobody.h)
     std::vector<Arena::Block> blocks;
     std::unique_ptr<Arguments> arguments;  // arrays that the library may still look at
     std::unique_ptr<Anybody> anybody;      // of a persistent receive from anybody
@@ -79,7 +80,8 @@ struct RankState {
   };
   Arena arena;
   Counts counts;
-  std::map<uint32_t, std::unique_ptr<Made>> made;  // by thread
+  std::set<std::pair<uint64_t, int64_t>> open_epochs;  // by window, and which (epochs.cc)
+  std::map<uint32_t, std::unique_ptr<Made>> made;      // by thread
   std::unordered_map<DefinitionId, uint32_t> predefined;
   std::map<std::string, std::string> names;            // of ports and services: recorded, and ours
   std::vector<Arena::Block> in_epoch;                  // buffers of accesses to windows

@@ -30,6 +30,14 @@ size_t room_of(const Signature& signature, size_t recorded) {
   return room + 64;
 }
 
+bool is_with_nobody(const mpi::CallInfo& info, const Arguments& arguments) {
+  for (size_t i = 0; i < info.params.size(); ++i)
+    if (info.params[i].kind == ParamKind::kRank && !info.params[i].is_array &&
+        arguments.slot(i).number == MPI_PROC_NULL)
+      return true;
+  return false;
+}
+
 }  // namespace
 
 base::Result<int64_t> Engine::number_of(const Frame& frame, const Value& value) const {
@@ -118,7 +126,8 @@ void Engine::prepare_output(const Frame& frame, size_t i, Slot& slot) const {
   slot.room = room_of(frame.signature, value.size());
   if (param.kind == ParamKind::kString) slot.room += 8192;
   // A constant in the place of an output: MPI_STATUS_IGNORE, MPI_UNWEIGHTED.
-  if (value.kind == ValueKind::kConstant && param.kind == ParamKind::kStatus) {
+  const bool has_place = param.kind == ParamKind::kStatus || param.is_array;
+  if (value.kind == ValueKind::kConstant && has_place) {
     slot.is_address = true;
     slot.address = reinterpret_cast<void*>(value_of_constant(value.constant_id()).value_or(0));
   }
@@ -238,6 +247,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     request.key = key;
     request.is_persistent = frame.info.persistent;
     request.is_active = !request.is_persistent;
+    request.has_nobody = request.is_persistent && is_with_nobody(frame.info, *frame.arguments);
     note_anybody(frame, request);
     request.blocks = std::move(owner.blocks);
     request.arguments = std::move(owner.arguments);

@@ -34,7 +34,7 @@ base::Status Engine::prepare_file(const Frame& frame, const std::string& recorde
       if (bit.name() == name) return true;
     return mode.name() == name;
   };
-  if (frame.info.id == mpi::kMPI_File_open && frame.signature.failed()) return base::Done{};
+  if (frame.signature.failed()) return base::Done{};
   const int rank = rank_in(frame);
   if (has("MPI_MODE_EXCL")) {
     if (rank == 0) unlink(path.c_str());
@@ -89,6 +89,8 @@ base::Status Engine::prepare_text(Frame& frame, size_t i, Slot& slot) {
     if (options_.scratch.empty())
       return wrong(frame, "files are replayed in a folder of their own: say --scratch DIR");
     slot.text = scratch_path(options_.scratch, entry.text);
+    // A file that was not there may be there now, for another rank that did remove it.
+    if (frame.info.id == mpi::kMPI_File_delete && frame.signature.failed()) slot.text += "-none";
     if (auto good = prepare_file(frame, entry.text, slot.text); !good.ok()) return good;
   } else if (name == "port_name" || name == "service_name") {
     const bool connects = frame.info.id == mpi::kMPI_Comm_connect ||

@@ -4,16 +4,14 @@
 // for anybody stand others, made past a recorder when they are first needed: one for each source
 // and tag that starts of it took. A start starts that one, and the recorder is told that the
 // request has another handle now.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <climits>
 
 #include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
-#include "mpi_runtime/told_paths.h"
 #include "replay/engine.h"
+#include "replay/objects/with_nobody.h"
 #include "replay/quiet.h"
 
 namespace refrain::replay {
@@ -21,13 +19,6 @@ namespace {
 
 // Of MPI_Recv_init.
 enum InitPlace : size_t { kBufAt, kCountAt, kTypeAt, kSourceAt, kTagAt, kCommAt };
-
-// The recorder's name for it goes from one handle to the other.
-void tell_handle(uint64_t before, uint64_t now) {
-  static const auto tell =
-      reinterpret_cast<mpi_runtime::TellHandle>(dlsym(RTLD_DEFAULT, mpi_runtime::kTellHandle));
-  if (tell != nullptr) tell(before, now);
-}
 
 }  // namespace
 
@@ -127,7 +118,9 @@ base::Status Engine::start_requests(Frame& frame) {
       [](const mpi::ParamInfo& param) { return param.kind == mpi::ParamKind::kRequest; });
   for (size_t i = 0; i < waited.size() && requests != frame.info.params.end(); ++i) {
     const Waited& one = waited[i];
-    if (one.request == nullptr || one.request->anybody == nullptr) continue;
+    if (one.request == nullptr) continue;
+    if (one.request->is_active && !frame.signature.failed()) end_if_complete(one.request->key);
+    if (one.request->anybody == nullptr) continue;
     ask_for_recorded(frame, one);
     Slot& slot = frame.arguments->slot(static_cast<size_t>(requests - frame.info.params.begin()));
     const auto key = static_cast<int64_t>(one.request->key);

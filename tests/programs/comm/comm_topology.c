@@ -68,6 +68,9 @@ int main(int argc, char** argv) {
      "comm:C maxindegree:i sources:k sourceweights:V maxoutdegree:i destinations:k destweights:V",
      dist, 1, 1, got_in, 1, in_weight, 1, 1, got_out, 1, out_weight);
   EXPECT(got_out[0] == (rank + 1) % size && out_weight[0] == rank + 10);
+  DO(MPI_Dist_graph_neighbors(dist, 1, got_in, MPI_UNWEIGHTED, 1, got_out, MPI_UNWEIGHTED),
+     "comm:C maxindegree:i sources:k sourceweights:s maxoutdegree:i destinations:k destweights:s",
+     dist, 1, 1, got_in, "MPI_UNWEIGHTED", 1, 1, got_out, "MPI_UNWEIGHTED");
   L_Comm_free(&dist);
   log_finalize();
   printf("rank %d of %d done\n", rank, size);

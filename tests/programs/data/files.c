@@ -15,6 +15,12 @@ int main(int argc, char** argv) {
   MPI_Request r;
   int out[4] = {rank, rank, rank, rank}, in[4];
   const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+  if (rank == 0) {  // it is not there yet
+    const int rc =
+        DO(MPI_File_delete(path, MPI_INFO_NULL), "filename:s info:N", path, MPI_INFO_NULL);
+    EXPECT(rc != MPI_SUCCESS);
+  }
+  L_Barrier(W);
   DO(MPI_File_open(W, path, mode, MPI_INFO_NULL, &f), "comm:C filename:s amode:s info:N fh:F+", W,
      path, "|MPI_MODE_CREATE|MPI_MODE_RDWR", MPI_INFO_NULL, f);
   const MPI_Offset at = 16 * rank;
