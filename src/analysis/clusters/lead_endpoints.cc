@@ -79,6 +79,8 @@ class RoleFinder : public format::Visitor {
         return around.children == 1;  // the source is the first
     }
     const int param = field_ - 1;  // the call site comes before
+    // Leaders are as roots are: all ranks of a group name the same ones.
+    if (info_ != nullptr && info_->id == mpi::kMPI_Intercomm_create) return false;
     return info_ != nullptr && param >= 0 && static_cast<size_t>(param) < info_->params.size() &&
            info_->params[static_cast<size_t>(param)].kind == mpi::ParamKind::kRank &&
            param != info_->root_param;
@@ -202,7 +204,8 @@ class Rewriter {
   }
 
   RankExpr expression(int64_t value, Role role, format::CommPlace place) {
-    if (role == Role::kRank && value >= 0 && place.me >= 0 && place.size > 0)
+    // Ranks of the other group of an intercommunicator may lie beyond the own one.
+    if (role == Role::kRank && value >= 0 && value < place.size && place.me >= 0)
       return {RankExpr::Kind::kMod, relative_rank(value, place.me, place.size), 0, 0};
     if (role != Role::kDefinition || value < 0) return {RankExpr::Kind::kConst, value, 0, 0};
     base::RunList list;

@@ -70,5 +70,40 @@ TEST(LeadEndpoints, SplitCommunicatorsAsRecorded) {
   }
 }
 
+// The remote leader is a rank of another communicator than the local one.
+TEST(LeadEndpoints, LeadersOfIntercommunicatorsStay) {
+  const std::vector<int64_t> remote_leaders = {2, 2, 0, 0};
+  reader::TraceBuilder b(4);
+  const uint32_t world = b.world(), site = b.site("/app", "ab", 16);
+  const int64_t low = b.comm(3, {0, 1}), high = b.comm(3, {2, 3});
+  using Kind = format::RankExpr::Kind;
+  reader::ShapeWriter s("MPI_Intercomm_create");
+  s.object(site).object(reader::table(b.table_of({low, low, high, high})));
+  s.integer({Kind::kConst, 0, 0, 0}).object(world);
+  s.integer(reader::table(b.table_of(remote_leaders)))
+      .integer({Kind::kConst, 7, 0, 0})
+      .object(world);
+  b.group({0, 1, 2, 3}, {b.signature(s)});
+  for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
+  const Trace trace = b.open();
+  const auto found = find(trace, {.k = 4, .has_lead_endpoints = true});
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  const auto bytes = encode(trace, *found);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
+  const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  for (Rank r = 0; r < 4; ++r) {
+    if (opened->lead_of(r) != r) continue;
+    RankReader reader(*opened, r);
+    const Status read = reader.for_each_call(0, [&](const Call& call) {
+      EXPECT_EQ(events::argument(*call.signature, "remote_leader").number,
+                remote_leaders[static_cast<size_t>(r)]);
+      EXPECT_EQ(events::argument(*call.signature, "local_leader").number, 0);
+      return true;
+    });
+    EXPECT_TRUE(read.ok());
+  }
+}
+
 }  // namespace
 }  // namespace refrain::analysis::clusters
