@@ -183,7 +183,8 @@ class LocationComparison {
         break;
       case ParamKind::kRequest: return masked_request(s, one, other);
       case ParamKind::kStatus:
-        if (differs_for_nobody(one.at_exit(), other.at_exit())) return Allowed::kAnswers;
+        if (differs_for_nobody(one.at_exit(), other.at_exit(), s.failed()))
+          return Allowed::kAnswers;
         if (cancelled_.has_any_of(s)) return Allowed::kAnswers;
         if (all_pairs(one.at_exit(), other.at_exit(), [&](const Value& a, const Value& b) {
               return same(a, b) || is_same_but_for_tag(a, b);
@@ -273,12 +274,15 @@ class LocationComparison {
   }
 
   // The status of a receive from MPI_PROC_NULL says so, or is left as it was: MPIs differ in that.
-  static bool is_of_nobody(const Value& status) {
-    return status.kind == ValueKind::kStatus && status.source().name() == "MPI_PROC_NULL";
+  // Where one request of a call has failed, others may be complete by then, or left open.
+  static bool is_of_nobody(const Value& status, bool has_failed) {
+    return status.kind == ValueKind::kStatus &&
+           (status.source().name() == "MPI_PROC_NULL" || (has_failed && status.source().is_null()));
   }
-  bool differs_for_nobody(const Value& a, const Value& b) {
+  bool differs_for_nobody(const Value& a, const Value& b, bool has_failed) {
     return all_pairs(a, b, [&](const Value& status, const Value& other) {
-      return (a.is_array() && same(status, other)) || is_of_nobody(status) || is_of_nobody(other);
+      return (a.is_array() && same(status, other)) || is_of_nobody(status, has_failed) ||
+             is_of_nobody(other, has_failed);
     });
   }
 
