@@ -8,30 +8,21 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/call_ids.h"
+#include "mpi/epoch_turns.h"
 #include "proxy/calls.h"
 
 namespace refrain::proxy {
 namespace {
 
-struct Epoch {
-  std::string_view which;  // empty: of MPI_Win_lock there is one for each target
-  bool opens;
-};
-
-std::optional<Epoch> epoch_of(mpi::CallId id) {
-  switch (id) {
-    case mpi::kMPI_Win_lock: return Epoch{"", true};
-    case mpi::kMPI_Win_unlock: return Epoch{"", false};
-    case mpi::kMPI_Win_lock_all: return Epoch{"kOfAll", true};
-    case mpi::kMPI_Win_unlock_all: return Epoch{"kOfAll", false};
-    case mpi::kMPI_Win_start: return Epoch{"kOfStart", true};
-    case mpi::kMPI_Win_complete: return Epoch{"kOfStart", false};
-    case mpi::kMPI_Win_post: return Epoch{"kOfPost", true};
-    case mpi::kMPI_Win_wait:
-    case mpi::kMPI_Win_test: return Epoch{"kOfPost", false};
-    default: return std::nullopt;
+// As the runtime of a proxy has it; empty: the target is its name.
+std::string_view name_of(mpi::EpochTurn::Of of) {
+  switch (of) {
+    case mpi::EpochTurn::Of::kTarget: return "";
+    case mpi::EpochTurn::Of::kAll: return "kOfAll";
+    case mpi::EpochTurn::Of::kStart: return "kOfStart";
+    case mpi::EpochTurn::Of::kPost: return "kOfPost";
   }
+  return "";
 }
 
 }  // namespace
@@ -41,7 +32,7 @@ bool have_epochs_in_threads(Symbolic& symbolic, const std::vector<Family>& famil
   for (const Family& family : families)
     for (const Kind& kind : family.kinds)
       for (const uint32_t t : kind.terminals()) {
-        const auto epoch = epoch_of(symbolic.trace().call_of(kind.signature(t)));
+        const auto epoch = mpi::epoch_turn(symbolic.trace().call_of(kind.signature(t)));
         if (epoch && epoch->opens) threads[kind.number].insert(kind.thread);
         if (threads[kind.number].size() > 1) return true;
       }
@@ -49,13 +40,14 @@ bool have_epochs_in_threads(Symbolic& symbolic, const std::vector<Family>& famil
 }
 
 void Calls::take_turns(const Site& site, const Signature& decoded, Statement& out) {
-  const auto epoch = has_epochs_in_threads_ ? epoch_of(site.call->info->id) : std::nullopt;
+  const auto epoch = has_epochs_in_threads_ ? mpi::epoch_turn(site.call->info->id) : std::nullopt;
   if (!epoch || !has_flag(decoded)) return;
   const auto text_of = [&](const char* parameter) {
     const int at = arguments_.find(site, parameter);
     return arguments_.text(site, arguments_.plain(site, static_cast<size_t>(at)));
   };
-  const std::string which = epoch->which.empty() ? text_of("rank") : std::string(epoch->which);
+  const std::string_view name = name_of(epoch->of);
+  const std::string which = name.empty() ? text_of("rank") : std::string(name);
   const std::string line = fmt::format("{}({}, {});", epoch->opens ? "open_epoch" : "close_epoch",
                                        text_of("win"), which);
   if (epoch->opens)

@@ -2,46 +2,25 @@
 // one for each target; so threads that open some took turns. In which order does not matter, and a
 // trace without times does not tell: a fixed one would be another one on each rank, and ranks whose
 // epochs hold collectives would wait for each other for ever.
-#include <optional>
-
 #include "mpi/call_ids.h"
+#include "mpi/epoch_turns.h"
 #include "replay/engine.h"
 
 namespace refrain::replay {
 namespace {
 
-struct Epoch {
-  int64_t which = 0;
-  bool opens = false;
-};
-
-constexpr int64_t kOfTarget = 0, kOfAll = int64_t{1} << 32, kOfStart = kOfAll + 1,
-                  kOfPost = kOfAll + 2;
-
-std::optional<Epoch> epoch_of(CallId call) {
-  switch (call) {
-    case mpi::kMPI_Win_lock: return Epoch{kOfTarget, true};
-    case mpi::kMPI_Win_unlock: return Epoch{kOfTarget, false};
-    case mpi::kMPI_Win_lock_all: return Epoch{kOfAll, true};
-    case mpi::kMPI_Win_unlock_all: return Epoch{kOfAll, false};
-    case mpi::kMPI_Win_start: return Epoch{kOfStart, true};
-    case mpi::kMPI_Win_complete: return Epoch{kOfStart, false};
-    case mpi::kMPI_Win_post: return Epoch{kOfPost, true};
-    case mpi::kMPI_Win_wait:
-    case mpi::kMPI_Win_test: return Epoch{kOfPost, false};
-    default: return std::nullopt;
-  }
-}
+// As a target's number has 31 bits, the others lie above.
+constexpr int64_t kAboveTargets = int64_t{1} << 32;
 
 }  // namespace
 
 // Before the call: waits until no other thread has it open. After the call: others may open it.
 void Engine::take_turn_in_epoch(const Frame& frame, bool is_before) {
   if (!state_.has_threads || frame.info.group != mpi::CallGroup::kRma) return;
-  const auto epoch = epoch_of(frame.info.id);
+  const auto epoch = mpi::epoch_turn(frame.info.id);
   if (!epoch || epoch->opens != is_before || frame.signature.failed()) return;
   if (frame.info.id == mpi::kMPI_Win_test && frame.arguments->slot(1).read() == 0) return;
-  std::pair<uint64_t, int64_t> key{0, epoch->which};
+  std::pair<uint64_t, int64_t> key{0, kAboveTargets + static_cast<int64_t>(epoch->of)};
   for (size_t i = 0; i < frame.info.params.size(); ++i) {
     const int64_t number = frame.arguments->slot(i).number;
     if (frame.info.params[i].kind == mpi::ParamKind::kWin)
