@@ -49,9 +49,8 @@ constexpr const char* kCalibrateExamples =
 
 base::Status check_free(const CalibrateArguments& options) {
   for (const std::string& path : {options.output, options.plot, options.raw}) {
-    std::error_code ignored;
-    if (!path.empty() && !options.force && std::filesystem::exists(path, ignored))
-      return base::usage("is there already; name another, or say --force", path);
+    if (const base::Status good = may_write(path, options.force, options.samples); !good.ok())
+      return good;
   }
   return base::Done{};
 }

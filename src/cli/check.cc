@@ -97,7 +97,11 @@ std::vector<std::string> broken_rules(const std::string& bytes) {
 
 // Options that say nothing without --baseline, and the other way round.
 Status check_use(const CheckArguments& options) {
-  if (!options.baselines.empty()) return check_output(options.diff);
+  if (!options.baselines.empty()) {
+    std::vector<std::string> read = options.baselines;
+    read.push_back(options.path);
+    return check_output(options.diff, std::move(read));
+  }
   const auto needs = [](const char* what) {
     return base::usage(std::string(what) + " needs --baseline TRACE to compare with");
   };

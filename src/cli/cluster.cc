@@ -47,10 +47,8 @@ void fit_default(const ClusterArguments& options, const Trace& trace,
 int run(const ClusterArguments& options) {
   auto request = take(options);
   if (!request.ok()) return report(request.error());
-  std::error_code ignored;
-  if (!options.force && std::filesystem::exists(options.output, ignored))
-    return report(
-        base::usage("is there already; name another with -o, or say --force", options.output));
+  if (const Status good = may_write(options.output, options.force, {options.trace}); !good.ok())
+    return report(good.error());
   const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   fit_default(options, *trace, *request);

@@ -134,6 +134,9 @@ int run(ConvertArguments& options) {
   const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   if (const Status good = take(options, *trace); !good.ok()) return report(good.error());
+  // What else may be there is a matter of the format.
+  if (const Status good = may_write(options.how.output, true, {options.trace}); !good.ok())
+    return report(good.error());
   const auto outcome = convert::convert(*trace, options.how, Activity::share);
   if (!outcome.ok()) return report(outcome.error());
   const int status =

@@ -19,7 +19,8 @@ struct DiffArguments {
 int run(const DiffArguments& options) {
   const auto thresholds = thresholds_of(options.diff, {});
   if (!thresholds.ok()) return report(thresholds.error());
-  if (const Status good = check_output(options.diff); !good.ok()) return report(good.error());
+  if (const Status good = check_output(options.diff, {options.before, options.after}); !good.ok())
+    return report(good.error());
   const auto before = Trace::open_with_times(options.before);
   if (!before.ok()) return report(before.error());
   const auto after = Trace::open_with_times(options.after);

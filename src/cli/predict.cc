@@ -94,9 +94,8 @@ int run(PredictArguments arguments) {
   if (arguments.choices.machine.empty()) return report(base::usage("--machine is missing"));
   arguments.choices.trace = arguments.choices.traces[0];
   const SimulateChoices& choices = arguments.choices;
-  std::error_code ignored;
-  if (!arguments.svg.empty() && !arguments.force && std::filesystem::exists(arguments.svg, ignored))
-    return report(base::usage("is there already; name another, or say --force", arguments.svg));
+  if (const Status good = may_write(arguments.svg, arguments.force, choices.traces); !good.ok())
+    return report(good.error());
   sim::PredictOptions options;
   if (arguments.has_sweep) {
     auto sweeps = sim::parse_sweeps(arguments.sweep);

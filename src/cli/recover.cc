@@ -51,11 +51,10 @@ std::string default_output(const std::string& folder) {
 
 // A trace that is whole is worth more than what a spool can give.
 base::Status check_output(const RecoverArguments& options, const std::string& output) {
-  std::error_code ignored;
-  if (options.force || !fs::exists(output, ignored)) return base::Done{};
+  const base::Status good = may_write(output, options.force);
+  if (good.ok()) return good;
   const Result<Trace> there = Trace::open(output);
-  if (there.ok() && !there->info().complete) return base::Done{};
-  return base::usage("already exists; choose another name with -o, or use --force", output);
+  return there.ok() && !there->info().complete ? base::Done{} : good;
 }
 
 int summary(const std::string& output, const spool::PostMortem& dead, uint64_t world_size) {

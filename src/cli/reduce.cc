@@ -54,10 +54,9 @@ Result<reduce::ReduceOptions> take(const ReduceArguments& options) {
 int run(const ReduceArguments& options) {
   const auto how = take(options);
   if (!how.ok()) return report(how.error());
-  std::error_code ignored;
-  if (!options.force && std::filesystem::exists(options.output, ignored))
-    return report(
-        base::usage("already exists; choose another name with -o, or use --force", options.output));
+  // With --force also the trace itself, in place.
+  if (const Status good = may_write(options.output, options.force); !good.ok())
+    return report(good.error());
   const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
   const auto reduction = reduce::reduce_keeping_trends(*trace, *how, {});

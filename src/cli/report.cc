@@ -50,19 +50,12 @@ std::string title_of(const report::PageData& data) {
   return fs::path(program).filename().string() + " - refrain report";
 }
 
-Status may_write(const std::string& path, bool force) {
-  std::error_code ignored;
-  if (!force && fs::exists(path, ignored))
-    return base::usage("already exists; choose another name with -o, or use --force", path);
-  return base::Done{};
-}
-
 int report_one(const ReportOptions& options) {
   const bool is_json = options.format == "json";
   std::string output = options.output;
   if (output.empty() && !is_json) output = "report.html";
   if (!output.empty())
-    if (const Status free = may_write(output, options.force); !free.ok())
+    if (const Status free = may_write(output, options.force, options.traces); !free.ok())
       return report(free.error());
   const auto trace = Trace::open_with_times(options.traces[0]);
   if (!trace.ok()) return report(trace.error());
@@ -116,10 +109,12 @@ int report_many(const ReportOptions& options) {
     return report(
         base::usage("is a file; several traces need a folder, name one with -o", folder.string()));
   for (const std::string& name : names)
-    if (const Status free = may_write((folder / name).string(), options.force); !free.ok())
+    if (const Status free = may_write((folder / name).string(), options.force, options.traces);
+        !free.ok())
       return report(free.error());
   const std::string index = (folder / "index.html").string();
-  if (const Status free = may_write(index, options.force); !free.ok()) return report(free.error());
+  if (const Status free = may_write(index, options.force, options.traces); !free.ok())
+    return report(free.error());
   Unfinished pages;
   pages.add(folder.string());
   fs::create_directories(folder, failed);
@@ -154,7 +149,8 @@ int report_many(const ReportOptions& options) {
 int report_latex(const ReportOptions& options) {
   text::set_display({.fold_names = options.display.names == "folded"});
   const std::string output = options.output.empty() ? "report.tex" : options.output;
-  if (const Status free = may_write(output, options.force); !free.ok()) return report(free.error());
+  if (const Status free = may_write(output, options.force, options.traces); !free.ok())
+    return report(free.error());
   std::vector<report::LatexPart> parts;
   int status = 0;
   for (const std::string& path : options.traces) {

@@ -44,9 +44,9 @@ HowToGroup how_of(const SimilarityOptions& options) {
 
 base::Status check_free(const SimilarityOptions& options) {
   for (const std::string& path : {options.plan, options.svg, options.vectors}) {
-    std::error_code ignored;
-    if (!path.empty() && !options.force && std::filesystem::exists(path, ignored))
-      return base::usage("is there already; name another, or say --force", path);
+    std::vector<std::string> read = options.traces;
+    read.push_back(options.times);
+    if (const base::Status good = may_write(path, options.force, read); !good.ok()) return good;
   }
   return base::Done{};
 }

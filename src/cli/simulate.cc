@@ -23,10 +23,10 @@ struct SimulateArguments {
 
 int run(const SimulateArguments& arguments) {
   const SimulateChoices& choices = arguments.choices;
-  std::error_code ignored;
-  if (!arguments.output.empty() && !arguments.force &&
-      std::filesystem::exists(arguments.output, ignored))
-    return report(base::usage("is there already; name another, or say --force", arguments.output));
+  if (const Status good = may_write(arguments.output, arguments.force,
+                                    {choices.trace, choices.machine, choices.times});
+      !good.ok())
+    return report(good.error());
   if (choices.skip_percent > 0 && !arguments.output.empty())
     return report(base::usage("--skip leaves calls without times: a trace (-o) needs all"));
   const auto machine = sim::read_machine(choices.machine);

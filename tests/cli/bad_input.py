@@ -101,6 +101,26 @@ class Usage(Folder):
         one_line(self, refrain("record", "-o", self.path("t.rfn"), self.path("text")), USAGE, FAILED, UNSUPPORTED)
         self.assertEqual(self.files(), ["text"])
 
+    def test_what_is_read_is_not_written_over(self):
+        trace = self.path("run.rfn")
+        corpus = os.path.join(HERE, "..", "corpus", "heat-1.6-exact.rfn")
+        shutil.copy(corpus, trace)
+        os.symlink("run.rfn", self.path("other.rfn"))
+        machine = self.path("m.toml")
+        with open(machine, "w") as f:
+            f.write("")
+        for words in (["cluster", trace, "-o", trace], ["cluster", trace, "-o", self.path("other.rfn")],
+                      ["report", trace, "-o", trace],
+                      ["convert", trace, "--to", "csv", "-o", trace], ["diff", trace, corpus, "-o", trace],
+                      ["check", trace, "--baseline", corpus, "-o", trace],
+                      ["simulate", trace, "--machine", machine, "-o", trace],
+                      ["simulate", trace, "--machine", machine, "-o", machine],
+                      ["similarity", trace, "--plan", trace]):
+            line = one_line(self, refrain(*words, "--force"), USAGE)
+            self.assertIn("would be lost", line)
+        with open(trace, "rb") as mine, open(corpus, "rb") as there:
+            self.assertEqual(mine.read(), there.read())
+
     def test_launcher_in_the_wrong_place(self):
         for launcher in ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi", "srun"):
             line = one_line(self, refrain("record", "-o", "x.rfn", launcher, "-n", "4", "./app", "in put"), USAGE)

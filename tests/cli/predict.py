@@ -109,7 +109,7 @@ class Predict(unittest.TestCase):
         refused(USAGE, "moon", "--sweep", "moon=2")
         refused(USAGE, "--sweep", "--sweep", "")
         refused(USAGE, "--sweep", "--svg", self.path("x.svg"))
-        refused(USAGE, "is there already", "--sweep", "latency=2", "--svg", self.exact)
+        refused(USAGE, "already exists", "--sweep", "latency=2", "--svg", self.exact)
         refused(FAILED, "none.rfv", "--times", self.path("none.rfv"))
         refused(FAILED, "exact.toml", "--times", self.exact)
         refused(USAGE, "--times", "--plan", self.exact)

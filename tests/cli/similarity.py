@@ -92,7 +92,7 @@ class Similarity(unittest.TestCase):
         root = xml.etree.ElementTree.parse(picture).getroot()
         curves = [e for e in root.iter() if e.tag.endswith("polyline")]
         self.assertEqual(len(curves), len(said["groups"]))
-        self.refused(USAGE, "is there already", self.trace, "--plan", plan)
+        self.refused(USAGE, "already exists", self.trace, "--plan", plan)
         self.good(self.trace, "--plan", plan, "--force")
         self.refused(FAILED, "the picture", self.trace, "--svg", self.path("no/such/folder.svg"))
 
@@ -108,7 +108,7 @@ class Similarity(unittest.TestCase):
         for sequence in said["sequences"]:
             self.assertTrue(all(len(vectors[rank]) == sequence["calls"] - 1 for rank in sequence["ranks"]))
             self.assertEqual(sum(sum(vectors[rank]) for rank in sequence["ranks"]), sequence["computation_ns"])
-        self.refused(USAGE, "is there already", self.trace, "--vectors", path)
+        self.refused(USAGE, "already exists", self.trace, "--vectors", path)
 
     def test_text_names_sequences_and_groups(self):
         text = self.good(self.trace)

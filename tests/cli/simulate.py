@@ -115,7 +115,7 @@ class Simulate(unittest.TestCase):
         # On the same machine without computation times of its own it takes as long again.
         self.assertAlmostEqual(self.simulate(out, machine_text())["predicted_ns"], said["predicted_ns"],
                                delta=said["predicted_ns"] * 0.02)
-        self.refused(USAGE, "is there already", HEAT, "--machine", self.machine(machine_text()), "-o", out)
+        self.refused(USAGE, "already exists", HEAT, "--machine", self.machine(machine_text()), "-o", out)
 
     def test_traces_without_times_say_where_computation_is_from(self):
         for name, source in (("heat-1.5", "statistics"), ("heat-1.4-gaps", "gaps"), ("heat-1.5-bins", "bins"),

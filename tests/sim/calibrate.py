@@ -101,7 +101,7 @@ class Calibrate(unittest.TestCase):
 
         refused("mpiexec -n 2", "-o", self.path("m.toml"))
         refused("'pingpong'", self.path("raw.jsonl"), "-o", self.path("m.toml"))
-        refused("is there already", self.path("raw.jsonl"), "-o", self.path("raw.jsonl"))
+        refused("already exists", self.path("raw.jsonl"), "-o", self.path("raw.jsonl"))
         refused("--raw", self.path("raw.jsonl"), "-o", self.path("m.toml"), "--raw", self.path("x"))
 
 

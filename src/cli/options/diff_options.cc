@@ -97,12 +97,9 @@ Result<std::vector<Threshold>> thresholds_of(const DiffOptions& options,
   return out;
 }
 
-Status check_output(const DiffOptions& options) {
-  std::error_code ignored;
-  if (!options.output.empty() && !options.force && std::filesystem::exists(options.output, ignored))
-    return base::usage("already exists; choose another name with -o, or use --force",
-                       options.output);
-  return base::Done{};
+Status check_output(const DiffOptions& options, std::vector<std::string> read) {
+  read.insert(read.end(), options.repeats.begin(), options.repeats.end());
+  return may_write(options.output, options.force, read);
 }
 
 int compare(const Trace& before, const Trace& after, const DiffOptions& options,

@@ -30,8 +30,8 @@ void define_diff_options(Command& verb, DiffOptions& options);
 Result<std::vector<analysis::diff::Threshold>> thresholds_of(
     const DiffOptions& options, std::vector<analysis::diff::Threshold> otherwise);
 
-// Refuses an output that is there.
-Status check_output(const DiffOptions& options);
+// Refuses an output that is there, or one of the traces `read` or of `repeats`.
+Status check_output(const DiffOptions& options, std::vector<std::string> read);
 
 // Compares, judges, writes the answer. `more`: cases in front of those of the JUnit format.
 // Returns 3, with a line that names what was crossed; 4 when one of the traces is incomplete; else

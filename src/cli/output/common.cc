@@ -1,5 +1,7 @@
 #include "cli/output/common.h"
 
+#include <filesystem>
+
 #include "cli/output/output.h"
 
 namespace refrain::cli {
@@ -15,6 +17,17 @@ int print(const std::string& text) {
   out.write(text);
   const base::Status done = out.finish();
   return done.ok() ? 0 : report(done.error());
+}
+
+base::Status may_write(const std::string& path, bool force, const std::vector<std::string>& read) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return base::Done{};
+  if (!force)
+    return base::usage("already exists; choose another name with -o, or use --force", path);
+  for (const std::string& one : read)
+    if (std::filesystem::equivalent(path, one, error) && !error)
+      return base::usage("would be lost, as it is read and written; choose another name", path);
+  return base::Done{};
 }
 
 base::Status check_rank(const Trace& trace, int64_t rank) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "refrain/trace.h"
@@ -26,6 +27,12 @@ int status_of(const Trace& trace);
 // Writes all of `text` to stdout. A reader that went away (`| head`) is no error: 0. Anything else
 // that goes wrong (a full disk) is reported: 1.
 int print(const std::string& text);
+
+// Whether a verb may write `path`, before it does its work: a usage error where something is there
+// and `force` was not said, and always where it is one of the files `read`, which would be lost. An
+// empty path: nothing is written.
+base::Status may_write(const std::string& path, bool force,
+                       const std::vector<std::string>& read = {});
 
 // A rank of the trace that was asked for by number; a usage error with the range when there is
 // none.
