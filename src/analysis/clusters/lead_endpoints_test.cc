@@ -12,6 +12,7 @@
 #include "analysis/clusters/cluster.h"
 #include "events/payload.h"
 #include "reader/test_trace.h"
+#include "reader/verify/verify.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::clusters {
@@ -68,6 +69,31 @@ TEST(LeadEndpoints, SplitCommunicatorsAsRecorded) {
     for (size_t i = 0; i < ranks.size(); ++i)
       EXPECT_EQ(ranks[i].second, ranks[0].second / kColumns * kColumns + static_cast<Rank>(i));
   }
+}
+
+// Ranks 2 and 3 have calls on a communicator of ranks 0 and 1, as their lead does other things.
+TEST(LeadEndpoints, MixedRanksHaveCallsOfTheirLead) {
+  reader::TraceBuilder b(4);
+  const uint32_t world = b.world(), site = b.site("/app", "ab", 16);
+  const int64_t low = b.comm(3, {0, 1});
+  using Kind = format::RankExpr::Kind;
+  const auto barrier = [&](int64_t comm) {
+    reader::ShapeWriter s("MPI_Barrier");
+    s.object(site).object({Kind::kConst, comm, 0, 0});
+    return b.signature(s);
+  };
+  b.group({0, 1}, {barrier(low)});
+  b.group({2, 3}, {barrier(world)});
+  for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
+  const Trace trace = b.open();
+  const auto found = find(trace, {.k = 1, .has_lead_endpoints = true, .mixes_structures = true});
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  const auto bytes = encode(trace, *found);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
+  const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+  ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+  EXPECT_FALSE(opened->clustering()->is_replayable);
+  EXPECT_EQ(reader::verify(*opened, 10), std::vector<std::string>());
 }
 
 // The remote leader is a rank of another communicator than the local one.

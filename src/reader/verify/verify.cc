@@ -4,6 +4,7 @@
 
 #include "reader/verify/verify.h"
 
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -106,6 +107,13 @@ class Verifier {
     }
   }
 
+  // Of its lead, where clusters mix structures and ends are the lead's: such a trace is for looking
+  // at the whole, and says that it cannot be replayed.
+  bool has_calls_of_another(Rank rank) const {
+    return clustering_ && clustering_->has_lead_endpoints && !clustering_->is_replayable &&
+           trace_.lead_of(rank) != rank;
+  }
+
   void check_communicators(GroupId g) {
     const format::Group& group = data_.groups[g];
     std::set<DefinitionId> used;
@@ -125,7 +133,7 @@ class Verifier {
       if (full()) return;
       for (uint64_t i = 0; i < group.ranks.size(); ++i) {
         const Rank rank = group.ranks.at(i);
-        if (trace_.communicator(comm, rank)->me >= 0) continue;
+        if (trace_.communicator(comm, rank)->me >= 0 || has_calls_of_another(rank)) continue;
         found("group " + std::to_string(g) + ": rank " + std::to_string(rank) + " uses " +
               trace_.object_name(comm) + ", but is no member of it");
         break;
@@ -135,6 +143,7 @@ class Verifier {
 
   const Trace& trace_;
   const format::TraceData& data_;
+  const std::optional<Clustering> clustering_ = trace_.clustering();
   const size_t max_findings_;
   std::vector<ShapeSummary> summaries_;
   std::vector<std::string> findings_;
