@@ -203,10 +203,12 @@ void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& b
 uint32_t TraceActions::slot_of(AgentState& agent, const events::Step& step) {
   RankState& rank = *agent.rank;
   if (const uint32_t* const known = rank.open.find(step.request); known != nullptr) return *known;
-  if (const uint32_t* const early = rank.early.find(step.request); early != nullptr) return *early;
+  if (const RankState::Early* const early = rank.early.find(step.request); early != nullptr)
+    return early->slot;
   const uint32_t slot = new_slot(agent);
   rank.open[step.request] = slot;
   rank.by_maker[static_cast<uint32_t>(step.made_by->id)] = slot;
+  if (rank.has_threads) posts_of(rank, slot).request = step.request;
   return slot;
 }
 
@@ -304,7 +306,8 @@ void TraceActions::lower_waits(AgentState& agent, const events::Event& event, Ba
     events::argument(*event.call, "array_of_requests").for_each([&](const Value& request) {
       if (request.kind != ValueKind::kRequest) return;
       const uint32_t* const slot = agent.rank->by_maker.find(static_cast<uint32_t>(request.id));
-      if (slot != nullptr && std::find(waits.begin(), waits.end(), *slot) == waits.end())
+      if (slot != nullptr && is_open_here(agent, *slot) &&
+          std::find(waits.begin(), waits.end(), *slot) == waits.end())
         waits.push_back(*slot);
     });
   }

@@ -83,6 +83,11 @@ class TraceActions : public ActionSource {
   static constexpr size_t kBatch = 512;
 
   struct RankState;
+  struct Posts {  // in a slot: how many, and of the last one the thread and the request
+    uint64_t uses = 0;
+    uint32_t thread = 0;
+    uint64_t request = 0;
+  };
   struct Running {  // a collective
     const PreparedCollective* what = nullptr;
     const events::Op* op = nullptr;
@@ -111,8 +116,11 @@ class TraceActions : public ActionSource {
   uint32_t slot_of(AgentState& agent, const events::Step& step);
   void transfer(AgentState& agent, const events::Step& step, uint32_t slot, Batch& batch);
   // trace_threads.cc
+  static Posts& posts_of(RankState& rank, uint32_t slot);
   static void posted(const AgentState& agent, uint32_t slot, Batch& batch);
-  static void await_post(const AgentState& agent, uint32_t slot, bool is_early, Batch& batch);
+  static void posted(const AgentState& agent, uint32_t slot, uint64_t use, Batch& batch);
+  static void await_post(uint32_t slot, uint64_t use, Batch& batch);
+  static bool is_open_here(AgentState& agent, uint32_t slot);
   void lower_done(AgentState& agent, const events::Step& step, Batch& batch,
                   std::vector<uint32_t>& waits);
   void lower_posted(const AgentState& agent, const events::Event& event, Batch& batch);

@@ -30,16 +30,15 @@ struct TraceActions::RankState {
   uint64_t skip_calls = 0;                   // that it leaves out at the next iteration
   uint32_t slots = 0;                        // that were given out
   events::FlatMap<uint64_t, uint32_t> open;  // slots, by the number of the request
-  // Of a rank with several threads, by slot: how often calls have begun a request in it, and the
-  // thread of the last one. `early`: slots of requests that are waited for by a thread that is read
-  // ahead of the one that begins them.
-  struct Posts {
-    uint64_t uses = 0;
-    uint32_t thread = 0;
+  // Of a rank with several threads: posts by slot; and slots of requests that are waited for by a
+  // thread that is read ahead of the one that begins them, with the number that its post will have.
+  struct Early {
+    uint32_t slot = 0;
+    uint64_t use = 0;
   };
   bool has_threads = false;
   std::vector<Posts> posts;
-  events::FlatMap<uint64_t, uint32_t> early;
+  events::FlatMap<uint64_t, Early> early;
   uint64_t last_done = UINT64_MAX;               // request
   events::FlatMap<uint32_t, uint32_t> by_maker;  // ..., by the signature that made the request
   std::unordered_map<const events::Op*, PreparedCollective> prepared;

@@ -12,26 +12,38 @@ namespace refrain::sim {
 
 using events::StepKind;
 
-void TraceActions::posted(const AgentState& agent, uint32_t slot, Batch& batch) {
-  RankState& rank = *agent.rank;
-  if (!rank.has_threads || slot == kNoRequest) return;
+TraceActions::Posts& TraceActions::posts_of(RankState& rank, uint32_t slot) {
   if (slot >= rank.posts.size()) rank.posts.resize(std::max<size_t>(slot + 1, rank.slots));
-  RankState::Posts& posts = rank.posts[slot];
-  posts.thread = agent.thread;
-  Action& action = add(batch, ActionKind::kPosted);
-  action.request = slot;
-  action.tag = ++posts.uses;
+  return rank.posts[slot];
 }
 
-void TraceActions::await_post(const AgentState& agent, uint32_t slot, bool is_early, Batch& batch) {
-  const RankState& rank = *agent.rank;
-  if (!rank.has_threads) return;
-  const auto posts = slot < rank.posts.size() ? rank.posts[slot] : RankState::Posts();
-  const uint64_t use = posts.uses + (is_early ? 1 : 0);
-  if (use == 0 || (!is_early && posts.thread == agent.thread)) return;
+void TraceActions::posted(const AgentState& agent, uint32_t slot, uint64_t use, Batch& batch) {
+  if (!agent.rank->has_threads || slot == kNoRequest) return;
+  Action& action = add(batch, ActionKind::kPosted);
+  action.request = slot;
+  action.tag = use;
+}
+
+void TraceActions::posted(const AgentState& agent, uint32_t slot, Batch& batch) {
+  if (!agent.rank->has_threads || slot == kNoRequest) return;
+  Posts& posts = posts_of(*agent.rank, slot);
+  posts.thread = agent.thread;
+  posted(agent, slot, ++posts.uses, batch);
+}
+
+void TraceActions::await_post(uint32_t slot, uint64_t use, Batch& batch) {
   Action& action = add(batch, ActionKind::kAwait);
   action.request = slot;
   action.tag = use;
+}
+
+// Whether the slot is that of a request that the agent's thread has begun, and nobody waited for.
+bool TraceActions::is_open_here(AgentState& agent, uint32_t slot) {
+  RankState& rank = *agent.rank;
+  if (!rank.has_threads) return true;
+  const Posts& posts = posts_of(rank, slot);
+  const uint32_t* const open = rank.open.find(posts.request);
+  return posts.thread == agent.thread && open != nullptr && *open == slot;
 }
 
 void TraceActions::lower_done(AgentState& agent, const events::Step& step, Batch& batch,
@@ -41,16 +53,19 @@ void TraceActions::lower_done(AgentState& agent, const events::Step& step, Batch
     const uint32_t slot = *known;
     rank.open.erase(step.request);
     rank.last_done = step.request;
-    await_post(agent, slot, false, batch);
     waits.push_back(slot);
+    if (!rank.has_threads) return;
+    const Posts& posts = posts_of(rank, slot);
+    if (posts.uses > 0 && posts.thread != agent.thread) await_post(slot, posts.uses, batch);
     return;
   }
   // A call that sends and receives has two ends, and one slot.
   if (!rank.has_threads || step.request == rank.last_done) return;
   rank.last_done = step.request;
   const uint32_t slot = rank.slots++;
-  rank.early[step.request] = slot;
-  await_post(agent, slot, true, batch);
+  const uint64_t use = ++posts_of(rank, slot).uses;
+  rank.early[step.request] = {slot, use};
+  await_post(slot, use, batch);
   waits.push_back(slot);
 }
 
@@ -64,10 +79,12 @@ void TraceActions::lower_posted(const AgentState& agent, const events::Event& ev
     const bool goes_on = i + 1 < event.steps.size() && event.steps[i + 1].request == step.request;
     if (!begins || goes_on) continue;
     if (step.op->is_partitioned && step.kind == StepKind::kPostSend && step.has_message) continue;
-    const uint32_t* const early = rank.early.find(step.request);
-    const uint32_t* const slot = early != nullptr ? early : rank.open.find(step.request);
-    if (slot != nullptr) posted(agent, *slot, batch);
-    if (early != nullptr) rank.early.erase(step.request);
+    if (const RankState::Early* const early = rank.early.find(step.request); early != nullptr) {
+      posted(agent, early->slot, early->use, batch);
+      rank.early.erase(step.request);
+    } else if (const uint32_t* const slot = rank.open.find(step.request); slot != nullptr) {
+      posted(agent, *slot, batch);
+    }
   }
 }
 
