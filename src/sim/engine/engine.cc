@@ -230,12 +230,11 @@ void Engine::begin(Agent& agent, const Action& action) {
   Agent& other = agents_[action.peer];
   other.now = other.there = agent.now;
   other.there = agent.there;
-  other.request = action.request;
   other.wait = Wait::kHeld;  // resume() lets it go on
   other.steps = 0;
   other.at = 0;
   other.batch.clear();
-  add_part(agent.rank, action.request, kNone, false);
+  other.request = add_part(agent.rank, action.request);
   heap_.add(agent.now, kResume, action.peer);
 }
 

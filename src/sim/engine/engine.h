@@ -117,7 +117,7 @@ class Engine {
     Time available = kNever;  // the last byte is with the receiver
     uint64_t bytes = 0;
     uint32_t from = 0, to = 0;
-    uint32_t send_request = kNone, receive_request = kNone;
+    uint32_t send_request = kNone, receive_request = kNone;  // places
     uint32_t next = kNone;  // of its channel, or of those that are free
     bool is_eager = true, is_get = false, is_put = false;
     bool is_shared = false;     // a share of it goes on outside of MPI
@@ -129,11 +129,9 @@ class Engine {
   };
   struct Request {
     uint32_t parts = 0, open = 0;
-    Time done = kNever;        // of the last part
-    Time there = kNever;       // of the part that was done last
-    Time cost = 0;             // of the receiver's processor, all parts together
-    uint32_t message = kNone;  // of one that has one part
-    bool is_receive = false;
+    Time done = kNever;   // of the last part
+    Time there = kNever;  // of the part that was done last
+    Time cost = 0;        // of the receiver's processor, all parts together
     AgentId waiter = kNone;
   };
   struct Post {  // of a request that agents hand over
@@ -153,8 +151,11 @@ class Engine {
     AgentId first_agent = kNone;
     RankTimes times;
     bool is_measured = true;
-    std::vector<Request> requests;
-    std::vector<Post> posts;  // by request
+    std::vector<Request> requests;  // by place
+    // Waits for some requests exchange their names. What is under way completes a place, which
+    // stays. Place of a name, name of a place; beyond their ends these are equal.
+    std::vector<uint32_t> places, names;
+    std::vector<Post> posts;  // by name
     std::vector<Held> held;
   };
   enum class Wait : uint8_t { kNot, kOne, kAll, kSome, kPost, kMeet, kHeld, kIdle, kEnded };
@@ -167,7 +168,7 @@ class Engine {
     Wait wait = Wait::kNot;
     bool is_background = false, is_in_call = false, counts = false;
     uint64_t tag = 0;
-    uint32_t request = kNone;              // of a background agent: completed at its end
+    uint32_t request = kNone;              // place; of a background agent: completed at its end
     Time until = 0, until_there = kNever;  // kMeet: when it goes on
     Batch batch;
   };
@@ -234,12 +235,15 @@ class Engine {
   void envelope_comes(uint32_t id);
   void admit(uint32_t id);
   // waits.cc
-  Request& slot(uint32_t rank, uint32_t request);
-  void add_part(uint32_t rank, uint32_t request, uint32_t message, bool is_receive);
+  Request& slot(uint32_t rank, uint32_t place);
+  Request& named(uint32_t rank, uint32_t request) { return slot(rank, place_of(rank, request)); }
+  uint32_t place_of(uint32_t rank, uint32_t request) const;
+  uint32_t name_of(uint32_t rank, uint32_t place) const;
+  uint32_t add_part(uint32_t rank, uint32_t request);  // its place
   struct Completion {
     Time at = 0, there = kNever, cost = 0;
   };
-  void complete(uint32_t rank, uint32_t request, const Completion& completion);
+  void complete(uint32_t rank, uint32_t place, const Completion& completion);
   bool wait_for(AgentId id, const Action& action);
   bool wait_some(AgentId id);
   Post& post_of(uint32_t rank, uint32_t request);

@@ -84,10 +84,6 @@ void Engine::admit(uint32_t id) {
   message.is_unmatched = false;
   message.posted = receive.posted;
   message.receive_request = receive.receive_request;
-  if (message.receive_request != kNone) {
-    Request& request = slot(message.to, message.receive_request);
-    if (request.message == waiting) request.message = id;
-  }
   free_message(waiting);
   if (message.available != kNever)
     finish_message(id, std::max(message.available, now_));  // it may have come before another one

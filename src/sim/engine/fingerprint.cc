@@ -37,8 +37,8 @@ uint64_t Engine::print_of(const Message& message) const {
   for (const Time at : {message.sent, message.there, message.posted, message.asked,
                         message.answered, message.available})
     mix << since(at);
-  mix << message.bytes << message.from << message.to << message.send_request
-      << message.receive_request;
+  mix << message.bytes << message.from << message.to << name_of(message.from, message.send_request)
+      << name_of(message.to, message.receive_request);
   mix << flags(message.is_eager, message.is_get, message.is_put, message.is_shared);
   return mix.value();
 }
@@ -47,7 +47,7 @@ uint64_t Engine::print_of(const Agent& agent, uint64_t behind) const {
   Mix mix;
   mix << agent.rank << static_cast<uint64_t>(agent.wait) << since(agent.now) << since(agent.there);
   mix << (agent.is_in_call ? since(agent.entered) : 0) << agent.entered_calls - behind;
-  mix << agent.steps << agent.missing << agent.request;
+  mix << agent.steps << agent.missing << name_of(agent.rank, agent.request);
   mix << (agent.wait == Wait::kMeet ? since(agent.until) : 0);
   mix << flags(agent.is_background, agent.is_in_call, agent.counts);
   return mix.value();
@@ -61,7 +61,7 @@ uint64_t Engine::print_of(const RankState& rank) const {
     mix << static_cast<uint64_t>(one.what)
         << (one.what == Pending::kAgent ? one.subject : print_of(messages_[one.subject]));
   for (size_t i = 0; i < rank.requests.size(); ++i) {
-    const Request& request = rank.requests[i];
+    const Request& request = rank.requests[i < rank.places.size() ? rank.places[i] : i];
     if (request.parts == 0 && request.open == 0) continue;
     mix << i << request.parts << request.open << since(request.done) << since(request.there)
         << static_cast<uint64_t>(request.cost) << request.waiter;
@@ -79,7 +79,8 @@ uint64_t Engine::print_of(const Event& event) const {
     case kLockComes:
     case kLockGoes: {
       const LockRequest& request = lock_requests_[event.subject];
-      mix << request.lock << request.rank << request.request << flags(request.is_exclusive);
+      mix << request.lock << request.rank << name_of(request.rank, request.request)
+          << flags(request.is_exclusive);
       break;
     }
     default: mix << print_of(messages_[event.subject]);
@@ -114,7 +115,7 @@ uint64_t Engine::fingerprint(const std::vector<uint64_t>& behind) const {
   mix << meetings;
   for (const Lock& lock : locks_) {
     mix << lock.holders << flags(lock.is_exclusive);
-    for (const Lock::Asked& one : lock.queue) mix << one.rank << one.request;
+    for (const Lock::Asked& one : lock.queue) mix << one.rank << name_of(one.rank, one.request);
   }
   uint64_t flows = 0;
   network_.for_each_flow(now_, [&](uint32_t name, double left, double rate) {
@@ -122,7 +123,8 @@ uint64_t Engine::fingerprint(const std::vector<uint64_t>& behind) const {
     const bool is_access = name >> 31 != 0;
     const uint32_t id = name & ~(1U << 31);
     one << flags(is_access)
-        << (is_access ? uint64_t{accesses_[id].rank} << 32 | accesses_[id].request
+        << (is_access ? uint64_t{accesses_[id].rank} << 32 |
+                            name_of(accesses_[id].rank, accesses_[id].request)
                       : print_of(messages_[id]));
     // Sums of fractions differ in their last digits.
     one << static_cast<uint64_t>(left * 16 + 0.5) << static_cast<uint64_t>(rate * 1e6 + 0.5);

@@ -77,12 +77,12 @@ void Engine::send(Agent& agent, const Action& action) {
   const MessageCosts costs = costs_.of(agent.rank, action.peer, action.amount);
   message.is_eager = costs.is_eager && !action.is_synchronous;
   message.sent = agent.now + costs.send;
-  add_part(agent.rank, action.request, id, false);
+  const uint32_t place = add_part(agent.rank, action.request);
   if (message.is_eager) {
-    complete(agent.rank, action.request, {message.sent, kNever, 0});
+    complete(agent.rank, place, {message.sent, kNever, 0});
     begin_transfer(id, message.sent, action.amount);
   } else {
-    message.send_request = action.request;
+    message.send_request = place;
     heap_.add(agent.now + costs.post + notice(agent.rank, action.peer, costs), kRequested, id);
   }
   spend(agent, costs.send);
@@ -94,8 +94,7 @@ void Engine::receive(Agent& agent, const Action& action) {
   Message& message = messages_[id];
   message.to = agent.rank;
   message.posted = agent.now;
-  message.receive_request = action.request;
-  add_part(agent.rank, action.request, id, true);
+  message.receive_request = add_part(agent.rank, action.request);
   if (message.available != kNever)
     finish_message(id, message.available);
   else if (message.asked != kNever)
@@ -157,8 +156,8 @@ void Engine::left(uint32_t id, Time at) {
   Message& message = messages_[id];
   if (message.send_request == kNone) return;
   const Time there = message.answered > message.asked ? message.answered : kNever;
-  const uint32_t request = std::exchange(message.send_request, kNone);
-  complete(message.from, request, {at, there, 0});
+  const uint32_t place = std::exchange(message.send_request, kNone);
+  complete(message.from, place, {at, there, 0});
 }
 
 void Engine::arrives(uint32_t id) {
@@ -228,9 +227,8 @@ void Engine::one_sided(Agent& agent, const Action& action) {
   message.to = puts ? action.peer : agent.rank;
   message.is_put = puts;
   message.is_get = !puts;
-  (puts ? message.send_request : message.receive_request) = action.request;
+  (puts ? message.send_request : message.receive_request) = add_part(agent.rank, action.request);
   message.posted = agent.now;
-  add_part(agent.rank, action.request, kNone, false);
   const MessageCosts costs = costs_.of(message.from, message.to, action.amount);
   if (puts) {
     begin_transfer(id, agent.now + costs.send, action.amount);

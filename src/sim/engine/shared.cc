@@ -42,10 +42,10 @@ void Engine::lock(Agent& agent, const Action& action) {
     id = free_lock_requests_.back();
     free_lock_requests_.pop_back();
   }
-  lock_requests_[id] = {known->second, agent.rank, action.request, action.is_exclusive};
   const MessageCosts costs = costs_.of(agent.rank, action.peer, 0);
   const bool locks = action.kind == ActionKind::kLock;
-  if (locks) add_part(agent.rank, action.request, kNone, false);
+  const uint32_t place = locks ? add_part(agent.rank, action.request) : kNone;
+  lock_requests_[id] = {known->second, agent.rank, place, action.is_exclusive};
   heap_.add(agent.now + costs.post + latency(agent.rank, action.peer, costs),
             locks ? kLockComes : kLockGoes, id);
   spend(agent, costs.post);
@@ -83,8 +83,8 @@ void Engine::grant(Lock& lock) {
 
 void Engine::access(Agent& agent, const Action& action) {
   const Time wait = rounded(costs_.machine().files.latency_ns);
-  add_part(agent.rank, action.request, kNone, false);
-  if (servers_ == 0) return complete(agent.rank, action.request, {agent.now + wait});
+  const uint32_t place = add_part(agent.rank, action.request);
+  if (servers_ == 0) return complete(agent.rank, place, {agent.now + wait});
   uint32_t id = static_cast<uint32_t>(accesses_.size());
   if (free_accesses_.empty()) {
     accesses_.emplace_back();
@@ -92,7 +92,7 @@ void Engine::access(Agent& agent, const Action& action) {
     id = free_accesses_.back();
     free_accesses_.pop_back();
   }
-  accesses_[id] = {agent.rank, action.request, wait};
+  accesses_[id] = {agent.rank, place, wait};
   route_.assign(1, first_server_ + action.peer % servers_);
   network_.start(now_, id | 1U << 31, action.amount, 0, route_);
 }

@@ -96,6 +96,42 @@ TEST(Shared, WaitsomeTakesWhatIsFirst) {
   EXPECT_EQ(lists.ends[0][1], 50000 + kSend + kL + kReceive);
 }
 
+// What is not first keeps what completes it: an agent in the background, two parts, a put, or an
+// access to a file, which the wait that was recorded for the first one gets.
+TEST(Shared, WaitsomeLeavesWhatIsUnderWay) {
+  Machine machine = testing::plain_machine();
+  machine.files.bandwidth = 1e9;
+  Action some = action(ActionKind::kWaitSome), begin = action(ActionKind::kBegin, 7);
+  some.amount = 1;
+  some.count = 2;
+  begin.peer = 3;
+  const Time late = 50000 + kSend + kL + kReceive;
+  const std::vector<std::pair<std::vector<Action>, Time>> cases = {
+      {{begin}, late},
+      {{action(ActionKind::kReceive, 7, 1), action(ActionKind::kReceive, 7, 3)}, late},
+      {{action(ActionKind::kPut, 7, 0, 1, 100000)}, kSend + 10000 + kL + 50000 + kL},
+      {{action(ActionKind::kAccess, 7, 0, 0, 80000)}, 80000}};
+  for (const auto& [posts, ends] : cases) {
+    Lists lists;
+    std::vector<Action> first = {enter()};
+    first.insert(first.end(), posts.begin(), posts.end());
+    for (const Action& one : {action(ActionKind::kReceive, 8, 2), some, leave(), enter(), wait(8),
+                              leave(), enter(), wait(7), leave()})
+      first.push_back(one);
+    lists.requests = {{7, 8}};
+    lists.agents = {first,
+                    {compute(50000), enter(), action(ActionKind::kSend, 0, 1, 0, 0), leave()},
+                    {enter(), action(ActionKind::kSend, 0, 2, 0, 0),
+                     action(ActionKind::kSend, 0, 3, 0, 0), leave()},
+                    {action(ActionKind::kReceive, 9, 1), wait(9)}};
+    lists.run(machine, 3, 0);
+    ASSERT_EQ(lists.ends[0].size(), 3U);
+    EXPECT_LT(lists.ends[0][0], 30000);
+    EXPECT_NEAR(lists.ends[0][1], ends, 500);
+    EXPECT_EQ(lists.ends[0][2], lists.ends[0][1]);
+  }
+}
+
 TEST(Shared, AMeetingEndsForAllTogether) {
   Lists lists;
   Action meet = action(ActionKind::kMeet, kNoRequest, 0, 0, 33);

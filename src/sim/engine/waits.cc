@@ -6,28 +6,37 @@
 
 namespace refrain::sim {
 
-Engine::Request& Engine::slot(uint32_t rank, uint32_t request) {
+Engine::Request& Engine::slot(uint32_t rank, uint32_t place) {
   std::vector<Request>& all = ranks_[rank].requests;
-  if (request >= all.size()) all.resize(std::max<size_t>(request + 1, 2 * all.size()));
-  return all[request];
+  if (place >= all.size()) all.resize(std::max<size_t>(place + 1, 2 * all.size()));
+  return all[place];
 }
 
-void Engine::add_part(uint32_t rank, uint32_t request, uint32_t message, bool is_receive) {
-  if (request == kNoRequest) return;
-  Request& to = slot(rank, request);
+uint32_t Engine::place_of(uint32_t rank, uint32_t request) const {
+  const std::vector<uint32_t>& places = ranks_[rank].places;
+  return request < places.size() ? places[request] : request;
+}
+
+uint32_t Engine::name_of(uint32_t rank, uint32_t place) const {
+  const std::vector<uint32_t>& names = ranks_[rank].names;
+  return place < names.size() ? names[place] : place;
+}
+
+uint32_t Engine::add_part(uint32_t rank, uint32_t request) {
+  if (request == kNoRequest) return kNoRequest;
+  const uint32_t at = place_of(rank, request);
+  Request& to = slot(rank, at);
   ++to.parts;
   ++to.open;
-  to.message = to.parts == 1 ? message : kNone;
-  to.is_receive = is_receive;
+  return at;
 }
 
-void Engine::complete(uint32_t rank, uint32_t request, const Completion& completion) {
-  if (request == kNoRequest) return;
-  Request& of = slot(rank, request);
+void Engine::complete(uint32_t rank, uint32_t place, const Completion& completion) {
+  if (place == kNoRequest) return;
+  Request& of = slot(rank, place);
   if (completion.at >= of.done) of.there = completion.there;
   of.done = std::max(of.done, completion.at);
   of.cost += completion.cost;
-  of.message = kNone;
   if (of.open > 0) --of.open;
   if (of.open > 0 || of.waiter == kNone) return;
   Agent& agent = agents_[of.waiter];
@@ -68,13 +77,13 @@ void Engine::take(Agent& agent, Request& request) {
 
 // In the order in which they were complete: the processor has one at a time.
 void Engine::take_all(Agent& agent, const uint32_t* first, uint32_t count) {
-  if (count == 1) return take(agent, slot(agent.rank, *first));
+  if (count == 1) return take(agent, named(agent.rank, *first));
   std::vector<std::pair<Time, uint32_t>> order;
   order.swap(order_);
   order.clear();
-  for (uint32_t i = 0; i < count; ++i) order.push_back({slot(agent.rank, first[i]).done, i});
+  for (uint32_t i = 0; i < count; ++i) order.push_back({named(agent.rank, first[i]).done, i});
   std::sort(order.begin(), order.end());
-  for (const auto& [done, i] : order) take(agent, slot(agent.rank, first[i]));
+  for (const auto& [done, i] : order) take(agent, named(agent.rank, first[i]));
   order.swap(order_);
 }
 
@@ -87,7 +96,7 @@ bool Engine::wait_for(AgentId id, const Action& action) {
   const uint32_t count = is_one ? 1 : action.count;
   agent.missing = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    Request& request = slot(agent.rank, first[i]);
+    Request& request = named(agent.rank, first[i]);
     if (request.open == 0 || request.waiter == id) continue;
     request.waiter = id;
     ++agent.missing;
@@ -101,16 +110,15 @@ bool Engine::wait_for(AgentId id, const Action& action) {
 }
 
 void Engine::swap_requests(uint32_t rank, uint32_t a, uint32_t b) {
-  Request& one = slot(rank, std::max(a, b));
-  Request& other = slot(rank, std::min(a, b));
-  std::swap(one, other);
-  const auto rename = [&](const Request& request, uint32_t name) {
-    if (request.message == kNone) return;
-    Message& message = messages_[request.message];
-    (request.is_receive ? message.receive_request : message.send_request) = name;
-  };
-  rename(one, std::max(a, b));
-  rename(other, std::min(a, b));
+  RankState& of = ranks_[rank];
+  const size_t least = std::max({size_t{a} + 1, size_t{b} + 1, of.requests.size()});
+  while (of.places.size() < least) {
+    of.places.push_back(static_cast<uint32_t>(of.places.size()));
+    of.names.push_back(static_cast<uint32_t>(of.names.size()));
+  }
+  std::swap(of.places[a], of.places[b]);
+  of.names[of.places[a]] = a;
+  of.names[of.places[b]] = b;
 }
 
 // The first of them to be complete are taken; the names that the action counts are theirs then, and
@@ -121,7 +129,7 @@ bool Engine::wait_some(AgentId id) {
   const uint32_t* const names = agent.batch.requests.data() + action.first;
   std::vector<std::pair<Time, uint32_t>> done;
   for (uint32_t i = 0; i < action.count; ++i) {
-    Request& request = slot(agent.rank, names[i]);
+    Request& request = named(agent.rank, names[i]);
     if (request.open > 0)
       request.waiter = id;
     else if (request.parts > 0 || i < action.amount)
@@ -137,7 +145,7 @@ bool Engine::wait_some(AgentId id) {
   }
   if (agent.wait == Wait::kSome && agent.is_in_call) --ranks_[agent.rank].waiting;
   agent.wait = Wait::kNot;
-  for (uint32_t i = 0; i < action.count; ++i) slot(agent.rank, names[i]).waiter = kNone;
+  for (uint32_t i = 0; i < action.count; ++i) named(agent.rank, names[i]).waiter = kNone;
   std::vector<uint32_t> others;  // named, and not among the first
   for (uint32_t i = 0; i < wanted; ++i)
     if (std::none_of(done.begin(), done.begin() + static_cast<int64_t>(wanted),
@@ -189,7 +197,7 @@ void Engine::resume(AgentId id) {
     if (wait == Wait::kMeet)
       waits(agent, agent.until, agent.until_there);
     else if (wait == Wait::kOne)
-      take(agent, slot(agent.rank, action.request));
+      take(agent, named(agent.rank, action.request));
     else
       take_all(agent, agent.batch.requests.data() + action.first, action.count);
     ++agent.at;
