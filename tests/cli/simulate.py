@@ -174,6 +174,8 @@ class Simulate(unittest.TestCase):
     def test_bad_machines(self):
         def refused(text, part):
             self.refused(USAGE, part, HEAT, "--machine", self.machine(text))
+        slow = "[[node_kind]]\nfirst = 0\ncount = 100\nspeed = 1e-30\n"
+        self.refused(UNSUPPORTED, "more than 60 years", HEAT, "--machine", self.machine(machine_text(more=slow)))
         refused(machine_text(more="[speed]\n"), "m.toml:11:2: unknown key 'speed'")
         refused(machine_text(latency="nan"), "m.toml:6:5: 'L' has to be")
         refused(machine_text(latency=-1), "m.toml:6:5: 'L' has to be")

@@ -44,7 +44,7 @@ AgentId Engine::add_background(uint32_t rank) {
 EngineResult Engine::run() {
   for (AgentId id = 0; id < agents_.size(); ++id)
     if (agents_[id].wait == Wait::kNot) heap_.add(0, kResume, id);
-  while (!result_.was_stopped && !result_.is_full) {
+  while (!must_stop()) {
     if (!runnable_.empty()) {
       const AgentId id = runnable_.back();
       runnable_.pop_back();
@@ -62,6 +62,7 @@ EngineResult Engine::run() {
     } else {
       break;
     }
+    reaches(now_);
     ++result_.events;
   }
   return finish();
@@ -144,7 +145,9 @@ void Engine::go(AgentId id) {
       result_.was_stopped = true;
       return;
     }
-    if (!step(id, action) || result_.is_full) {
+    const bool goes_on = step(id, action);
+    reaches(agents_[id].now);
+    if (!goes_on || must_stop()) {
       Agent& stopped = agents_[id];
       return expect(stopped.batch.actions, stopped.at);
     }

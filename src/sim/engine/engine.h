@@ -31,6 +31,9 @@
 
 namespace refrain::sim {
 
+// No run goes on beyond that, 64 years: sums of times stay far from what a Time holds.
+inline constexpr Time kLatest = 2'000'000'000'000'000'000;
+
 struct EngineOptions {
   bool has_contention = false;  // messages share links; needs Topology::has_links()
   uint64_t most_actions = UINT64_MAX;
@@ -59,6 +62,7 @@ struct EngineResult {
   uint64_t changed = 0;      // receives that took another message than that of their channel
   bool was_stopped = false;  // at EngineOptions::most_actions
   bool is_full = false;      // stopped at EngineOptions::most_messages
+  bool is_late = false;      // stopped at kLatest
   struct Link {
     std::string name;
     double bytes = 0, busy_ns = 0;
@@ -203,6 +207,8 @@ class Engine {
   void spend(Agent& agent, Time ns);
   void end(AgentId id);
   void begin(Agent& agent, const Action& action);
+  void reaches(Time at) { result_.is_late = result_.is_late || at > kLatest; }
+  bool must_stop() const { return result_.was_stopped || result_.is_full || result_.is_late; }
   bool is_inside(uint32_t rank, Time at) const {
     return ranks_[rank].waiting > 0 || ranks_[rank].inside_until >= at;
   }

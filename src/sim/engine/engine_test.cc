@@ -342,5 +342,27 @@ TEST(Engine, MessagesThatNobodyReceivesAreBounded) {
   }
 }
 
+// Times that no number holds end the run, be they of processors, of interfaces or of both.
+TEST(Engine, RunsWithoutAnEndInTimeStop) {
+  for (const int what : {0, 1, 2}) {
+    Machine machine = plain_machine();
+    for (Protocol& protocol : machine.distances)
+      for (SizeRange& range : protocol.ranges) {
+        range = SizeRange();
+        if (what != 1) range.send.value = 1e17;
+        if (what != 0) range.gap.value = 1e17;
+      }
+    const Costs costs(machine, *machine.places_for(2));
+    EndlessSends source;
+    Engine engine(costs, source, {});
+    engine.add(0);
+    engine.add(1);
+    const EngineResult result = engine.run();
+    EXPECT_TRUE(result.is_late);
+    EXPECT_LT(result.messages, 100U);
+    EXPECT_GE(result.ranks[0].communicated, 0);
+  }
+}
+
 }  // namespace
 }  // namespace refrain::sim

@@ -142,6 +142,7 @@ void Engine::begin_transfer(uint32_t id, Time at, uint64_t bytes) {
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
   const Time begin = std::max(at, from.out_free);
   heap_.add(begin + latency(message.from, message.to, costs), kArrival, id);
+  reaches(begin);
   if (options_.has_contention) {
     from.out_free = begin + costs.gap;
     return;
@@ -177,6 +178,7 @@ void Engine::arrives(uint32_t id) {
   RankState& to = ranks_[message.to];
   const Time stream = costs.stream_of(first_share(message));
   const Time begin = std::max(now_, to.in_free);
+  reaches(begin);
   to.in_free = begin + std::max(costs.gap, stream);
   is_available(id, begin + stream);
 }

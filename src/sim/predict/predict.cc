@@ -118,8 +118,8 @@ base::Result<double> factor_of(std::string_view text) {
   const std::string word(text);
   char* end = nullptr;
   const double value = std::strtod(word.c_str(), &end);
-  if (word.empty() || *end != 0 || !std::isfinite(value) || value <= 0 || value > 1e6)
-    return base::usage("--sweep: '" + word + "' is no factor above 0");
+  if (word.empty() || *end != 0 || !std::isfinite(value) || value < 1e-6 || value > 1e6)
+    return base::usage("--sweep: '" + word + "' is no factor from 1e-06 to 1e+06");
   return value;
 }
 
@@ -143,8 +143,7 @@ base::Result<Sweep> parse_sweep(std::string_view text) {
   uint64_t steps = kSteps;
   if (const size_t colon = range.find(':'); colon != std::string_view::npos) {
     const auto count = factor_of(range.substr(colon + 1));
-    if (!count.ok()) return count.error();
-    steps = static_cast<uint64_t>(*count);
+    steps = count.ok() ? static_cast<uint64_t>(*count) : 0;
     if (steps < 2 || steps > kMostSteps || static_cast<double>(steps) != *count)
       return base::usage("--sweep: steps after ':' are 2 to 1000");
     range = range.substr(0, colon);

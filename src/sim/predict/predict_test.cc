@@ -63,7 +63,8 @@ TEST(Sweeps, AreReadAndRefused) {
   EXPECT_EQ((*one)[0].factors, std::vector<double>{2});
   for (const char* bad : {"", "bandwidth", "bandwidth=", "bandwidth=0..1", "bandwidth=-1", "moon=2",
                           "latency=1..", "latency=1..2:1", "latency=1..2:x", "latency=1..2,",
-                          "latency=nan", "latency=1..2:2.5", "latency=1x"}) {
+                          "latency=nan", "latency=1..2:2.5", "latency=1x", "compute=1e-300",
+                          "compute=1..1e7", "latency=1..2:0", "latency=1..2:1000000000"}) {
     const auto none = parse_sweeps(bad);
     ASSERT_FALSE(none.ok()) << bad;
     EXPECT_EQ(none.error().code, base::ErrorCode::kUsage);

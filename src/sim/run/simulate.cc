@@ -86,6 +86,8 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
                                  " messages are on their way at once: a rank sends and nobody "
                                  "receives",
                              trace.name());
+  if (result.is_late)
+    return base::unsupported("the run takes more than 60 years on this machine", trace.name());
   Simulation out;
   for (const RankTimes& rank : result.ranks)
     out.predicted_ns = std::max(out.predicted_ns, rank.end - rank.begin);
