@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,12 @@ constexpr const char* kCalibrateExamples =
     "  refrain simulate run.rfn --machine m.toml";
 
 base::Status check_free(const CalibrateArguments& options) {
+  std::set<std::filesystem::path> named;
   for (const std::string& path : {options.output, options.plot, options.raw}) {
+    std::error_code ignored;
+    const auto place = std::filesystem::absolute(path, ignored);
+    if (!path.empty() && !named.insert(std::filesystem::weakly_canonical(place, ignored)).second)
+      return base::usage("is named for two files that would be written", path);
     if (const base::Status good = may_write(path, options.force, options.samples); !good.ok())
       return good;
   }
@@ -120,8 +126,8 @@ int run(const CalibrateArguments& options) {
   const Launcher launcher =
       find_launcher([](const char* name) -> const char* { return std::getenv(name); });
   const auto refuse = [&](const base::Error& error) { return cli::refuse(error, launcher); };
-  if (launcher.rank == 0)
-    if (const auto status = check_free(options); !status.ok()) return report(status.error());
+  // On all ranks: MPICH's launcher waits for a rank whose partner ended before MPI_Init.
+  if (const auto status = check_free(options); !status.ok()) return refuse(status.error());
   if (!options.mpi.is_simulated() && !options.samples.empty()) {
     if (!options.raw.empty())
       return refuse(base::usage("--raw keeps what is measured; with samples nothing is"));

@@ -68,11 +68,11 @@ struct HostNow {
   bool is_compared = false;     // false: nobody has compared them yet
 };
 
-// The loop in which the ranks are; most == 0: none was found.
+// The loops in which the ranks are, which may be different ones; most == 0: none was found.
 struct LoopNow {
-  std::string call;              // the first one of an iteration
-  uint64_t calls = 0;            // of one iteration
-  uint64_t least = 0, most = 0;  // iterations, over the ranks that have such a loop
+  std::string call;                     // the first one of an iteration of the longest
+  uint64_t least_calls = 0, calls = 0;  // of one iteration of the shortest, of the longest
+  uint64_t least = 0, most = 0;         // iterations, over the ranks that have a loop
 };
 
 struct JobNow {

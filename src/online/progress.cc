@@ -69,6 +69,7 @@ void add_progress(const Trace& trace, JobNow& job) {
                       ? mpi::call_name(trace.call_of(SignatureId(group.signatures[found.first])))
                       : std::string();
     }
+    loop.least_calls = is_first ? found.calls : std::min(loop.least_calls, found.calls);
     loop.least = is_first ? found.iterations : std::min(loop.least, found.iterations);
     loop.most = std::max(loop.most, found.iterations);
   }

@@ -102,6 +102,7 @@ class Calibrate(unittest.TestCase):
         refused("mpiexec -n 2", "-o", self.path("m.toml"))
         refused("'pingpong'", self.path("raw.jsonl"), "-o", self.path("m.toml"))
         refused("already exists", self.path("raw.jsonl"), "-o", self.path("raw.jsonl"))
+        refused("two files", self.path("raw.jsonl"), "-o", self.path("m.toml"), "--plot", self.path("./m.toml"))
         refused("--raw", self.path("raw.jsonl"), "-o", self.path("m.toml"), "--raw", self.path("x"))
 
 

@@ -43,6 +43,10 @@ def main():
         if left != ["m.toml", "raw.jsonl"]:
             print("calibrate leaves %s" % left)
             return 1
+        ran = mpirun.run_job(options.mpi, 2, command, 30, cwd=folder)
+        if ran.status != 2 or b"already exists" not in ran.stderr:
+            print("calibrate over a file: exit %s\n%s" % (ran.status, ran.stderr.decode()))
+            return 1
         done = subprocess.run([refrain, "simulate", HEAT, "--machine", machine, "--format", "json"],
                               capture_output=True, text=True, timeout=60)
         if done.returncode != 0 or json.loads(done.stdout)["predicted_ns"] <= 0:

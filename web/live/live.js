@@ -267,7 +267,8 @@ function draw() {
   at("facts").textContent = `${job.state} for ${duration(job.running_s)}, ${count(job.ranks)} ranks, ` +
     `${count(job.calls)} calls, ${count(job.calls_per_s)} a second; spool ${bytes(job.spool_bytes)}, ` +
     `numbers ${duration(job.lag_s)} old${clocksOf(job)}` +
-    (job.loop.most > 0 ? `; iterations from ${job.loop.call} on: ${count(job.loop.least)}` +
+    (job.loop.most > 0 ? `; iterations ${job.loop.least_calls < job.loop.calls ? "of different loops" :
+      `from ${job.loop.call} on`}: ${count(job.loop.least)}` +
       `${job.loop.most > job.loop.least ? ` to ${count(job.loop.most)}` : ""}` : "");
   at("trouble").textContent = troubleOf(job);
   at("trace").href = `/job/${number}/run.rfn`;

@@ -153,6 +153,7 @@ json job_json(const JobNow& job, size_t top) {
           {"hosts", hosts_of(job)},
           {"loop",
            {{"call", job.loop.call},
+            {"least_calls", job.loop.least_calls},
             {"calls", job.loop.calls},
             {"least", job.loop.least},
             {"most", job.loop.most}}},

@@ -13,7 +13,9 @@
 //      "circle": [{"rank", "call"}]      of a deadlock: each waits for the next one
 //      "functions": [{"call", "count", "time_ns", "bytes"}]   as `profile`, the `top` by time,
 //      "by_rank": {"rank": [], "calls": [], "state": [], "call": [], "since_s": [], "iterations":
-//      []}, "loop": {"call", "calls": of an iteration, "least", "most": iterations over the ranks}
+//      []},
+//      "loop": {"call", "least_calls", "calls": of an iteration, "least", "most": iterations over
+//                the ranks}
 //      "waits": {"why_not": "" or why there are none, "stopped", "swept_until_s", "interval_s",
 //                "lag_s", "behind_rank", "is_whole", "calls", "ns", "recent_ns", "unassigned_ns",
 //                "unmatched_ends", "late_calls",

@@ -165,7 +165,10 @@ std::string summary_text(const JobNow& job) {
 std::string state_text(const JobNow& job, size_t top) {
   std::string out = text::heading(summary_text(job)) + "\n" + trouble_text(job);
   if (job.loop.most > 0)
-    out += fmt::format("  iterations of a loop of {} from {} on: {} to {} over the ranks\n",
+    out += fmt::format("  iterations of {}{} from {} on: {} to {} over the ranks\n",
+                       job.loop.least_calls < job.loop.calls
+                           ? fmt::format("loops of {} to ", text::count_text(job.loop.least_calls))
+                           : "a loop of ",
                        text::counted_text(job.loop.calls, "call"), job.loop.call,
                        text::count_text(job.loop.least), text::count_text(job.loop.most));
   out += functions_text(job, top);
