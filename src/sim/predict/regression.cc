@@ -21,6 +21,7 @@ constexpr std::array<Form, 4> kForms = {{{"linear", false, false},
                                          {"linear in log2 q", true, false},
                                          {"quadratic in log2 q", true, true}}};
 constexpr uint64_t kAll = UINT64_MAX;
+constexpr double kMostSeconds = 2e9;  // 64 years
 constexpr std::array<uint64_t, 4> kMostRanks = {16, 32, 64, kAll};
 
 Row row_of(const RegressionRun& run, const Form& form) {
@@ -106,7 +107,8 @@ std::optional<RegressionModel> model_of(const std::vector<RegressionRun>& runs,
   out.seconds = std::exp2(product(*coefficients, row_of(target, form)));
   out.error = error_of(rows, results);
   out.coefficients = std::move(*coefficients);
-  if (!std::isfinite(out.seconds)) return std::nullopt;
+  // What grows beyond all that is simulated tells nothing.
+  if (!(out.seconds <= kMostSeconds)) return std::nullopt;
   return out;
 }
 
@@ -148,8 +150,8 @@ base::Result<Regression> regress(const std::vector<RegressionRun>& runs,
         out.models.push_back(std::move(*model));
   if (out.models.empty())
     return base::usage("a regression over " + std::to_string(runs.size()) +
-                       " runs has no result: it needs runs on as many numbers of ranks as it has "
-                       "coefficients, at least 2 and one for each input");
+                       " runs has no result below 64 years: it needs runs on as many numbers of "
+                       "ranks as it has coefficients, at least 2 and one for each input");
   std::stable_sort(out.models.begin(), out.models.end(), [](const auto& a, const auto& b) {
     const auto rank = [](const RegressionModel& m) { return m.error < 0 ? 1e300 : m.error; };
     // Exact ones, but for digits, in the order in which they are tried.
