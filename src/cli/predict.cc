@@ -94,7 +94,7 @@ int run(PredictArguments arguments) {
   if (arguments.choices.machine.empty()) return report(base::usage("--machine is missing"));
   arguments.choices.trace = arguments.choices.traces[0];
   const SimulateChoices& choices = arguments.choices;
-  if (const Status good = may_write(arguments.svg, arguments.force, choices.traces); !good.ok())
+  if (const Status good = may_write(arguments.svg, arguments.force, choices.files()); !good.ok())
     return report(good.error());
   sim::PredictOptions options;
   if (arguments.has_sweep) {

@@ -23,9 +23,7 @@ struct SimulateArguments {
 
 int run(const SimulateArguments& arguments) {
   const SimulateChoices& choices = arguments.choices;
-  if (const Status good = may_write(arguments.output, arguments.force,
-                                    {choices.trace, choices.machine, choices.times});
-      !good.ok())
+  if (const Status good = may_write(arguments.output, arguments.force, choices.files()); !good.ok())
     return report(good.error());
   if (choices.skip_percent > 0 && !arguments.output.empty())
     return report(base::usage("--skip leaves calls without times: a trace (-o) needs all"));

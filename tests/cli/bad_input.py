@@ -115,6 +115,7 @@ class Usage(Folder):
                       ["check", trace, "--baseline", corpus, "-o", trace],
                       ["simulate", trace, "--machine", machine, "-o", trace],
                       ["simulate", trace, "--machine", machine, "-o", machine],
+                      ["predict", trace, "--machine", machine, "--svg", machine],
                       ["similarity", trace, "--plan", trace]):
             line = one_line(self, refrain(*words, "--force"), USAGE)
             self.assertIn("would be lost", line)

@@ -60,6 +60,12 @@ sim::SimulateOptions SimulateChoices::options() const {
   return out;
 }
 
+std::vector<std::string> SimulateChoices::files() const {
+  std::vector<std::string> all = traces;
+  all.insert(all.end(), {trace, machine, times, plan});
+  return all;
+}
+
 base::Result<Trace> SimulateChoices::open() const {
   auto out = Trace::open_with_times(trace);
   if (out.ok() && !out->info().complete)

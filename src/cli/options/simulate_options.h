@@ -26,6 +26,8 @@ struct SimulateChoices {
   enum class Runs : uint8_t { kOne, kMany };
   void add_to(Command& verb, Runs runs = Runs::kOne);
   sim::SimulateOptions options() const;
+  // What is read: no output may take its place. Names that were not given are empty.
+  std::vector<std::string> files() const;
   // Fails where the trace is incomplete.
   base::Result<Trace> open() const;
   // Nothing: no --times was given.
