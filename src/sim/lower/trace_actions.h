@@ -118,7 +118,7 @@ class TraceActions : public ActionSource {
   // trace_threads.cc
   static Posts& posts_of(RankState& rank, uint32_t slot);
   static void posted(const AgentState& agent, uint32_t slot, Batch& batch);
-  static void posted(const AgentState& agent, uint32_t slot, uint64_t use, Batch& batch);
+  static void posted(uint32_t slot, uint64_t use, Batch& batch);
   static void await_post(uint32_t slot, uint64_t use, Batch& batch);
   static bool is_open_here(AgentState& agent, uint32_t slot);
   void lower_done(AgentState& agent, const events::Step& step, Batch& batch,

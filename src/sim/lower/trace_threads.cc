@@ -17,8 +17,7 @@ TraceActions::Posts& TraceActions::posts_of(RankState& rank, uint32_t slot) {
   return rank.posts[slot];
 }
 
-void TraceActions::posted(const AgentState& agent, uint32_t slot, uint64_t use, Batch& batch) {
-  if (!agent.rank->has_threads || slot == kNoRequest) return;
+void TraceActions::posted(uint32_t slot, uint64_t use, Batch& batch) {
   Action& action = add(batch, ActionKind::kPosted);
   action.request = slot;
   action.tag = use;
@@ -28,7 +27,7 @@ void TraceActions::posted(const AgentState& agent, uint32_t slot, Batch& batch) 
   if (!agent.rank->has_threads || slot == kNoRequest) return;
   Posts& posts = posts_of(*agent.rank, slot);
   posts.thread = agent.thread;
-  posted(agent, slot, ++posts.uses, batch);
+  posted(slot, ++posts.uses, batch);
 }
 
 void TraceActions::await_post(uint32_t slot, uint64_t use, Batch& batch) {
@@ -52,9 +51,9 @@ void TraceActions::lower_done(AgentState& agent, const events::Step& step, Batch
   if (const uint32_t* const known = rank.open.find(step.request); known != nullptr) {
     const uint32_t slot = *known;
     rank.open.erase(step.request);
-    rank.last_done = step.request;
     waits.push_back(slot);
     if (!rank.has_threads) return;
+    rank.last_done = step.request;
     const Posts& posts = posts_of(rank, slot);
     if (posts.uses > 0 && posts.thread != agent.thread) await_post(slot, posts.uses, batch);
     return;
@@ -80,7 +79,7 @@ void TraceActions::lower_posted(const AgentState& agent, const events::Event& ev
     if (!begins || goes_on) continue;
     if (step.op->is_partitioned && step.kind == StepKind::kPostSend && step.has_message) continue;
     if (const RankState::Early* const early = rank.early.find(step.request); early != nullptr) {
-      posted(agent, early->slot, early->use, batch);
+      posted(early->slot, early->use, batch);
       rank.early.erase(step.request);
     } else if (const uint32_t* const slot = rank.open.find(step.request); slot != nullptr) {
       posted(agent, *slot, batch);
