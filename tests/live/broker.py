@@ -198,6 +198,72 @@ def check_limit(folder, jobs_dir, out):
                "and is marked: %s" % (seen and seen["losses"]))
 
 
+def make_certificate(folder, name, authority, names):
+    """NAME.pem and NAME.key; `authority`: the name of the one that signs, None: itself."""
+    path = lambda end: os.path.join(folder, end)  # noqa: E731
+    run = lambda *words: subprocess.run(["openssl", *words], check=True, stdout=subprocess.DEVNULL,  # noqa: E731
+                                        stderr=subprocess.DEVNULL, timeout=60)
+    new = ("req", "-newkey", "rsa:2048", "-nodes", "-keyout", path(name + ".key"), "-subj", "/CN=" + name)
+    if authority is None:
+        run(*new, "-x509", "-days", "2", "-out", path(name + ".pem"))
+        return
+    with open(path(name + ".names"), "w") as file:
+        file.write("subjectAltName=%s\n" % names)
+    run(*new, "-out", path(name + ".req"))
+    run("x509", "-req", "-in", path(name + ".req"), "-CA", path(authority + ".pem"), "-CAkey", path(authority + ".key"),
+        "-CAcreateserial", "-days", "2", "-out", path(name + ".pem"), "-extfile", path(name + ".names"))
+
+
+def check_tls(folder, jobs_dir, out):
+    """A broker of `--listen` that was given a certificate; jobs go through it encrypted, or not at all."""
+    if shutil.which("openssl") is None:
+        print("left out  TLS: no openssl to make certificates with")
+        return
+    port = free_port()
+    file = lambda name: os.path.join(folder, name)  # noqa: E731
+    make_certificate(folder, "authority", None, "")
+    make_certificate(folder, "stranger", None, "")
+    make_certificate(folder, "broker", "authority", "IP:127.0.0.1")
+    make_certificate(folder, "elsewhere", "authority", "DNS:elsewhere.example")
+    listen = ("--listen", str(port), "-o", out)
+    with Service(*listen):
+        pass
+    config = os.path.join(out, "nats.conf")
+    with open(config) as made:
+        plain = made.read()
+    with open(config, "a") as made:
+        made.write('tls { cert_file: "%s", key_file: "%s" }\n' % (file("broker.pem"), file("broker.key")))
+    words = lambda scheme, *more: Feed(jobs_dir, "%s://127.0.0.1:%d" % (scheme, port),  # noqa: E731
+                                       os.path.join(out, "nats.token")).words + list(more)
+    os.mkdir(file("f"))
+    with Service(*listen, "--ca", file("authority.pem")) as service:
+        expect("tls://127.0.0.1:%d" % port in service.broker and "--ca " + file("authority.pem") in service.broker,
+               "feeds are told of TLS: " + service.broker)
+        for status, what, line in (
+                (1, "another authority", words("tls", "--ca", file("stranger.pem"))),
+                (1, "an authority that the system does not know", words("nats")),
+                (1, "a file without a certificate", words("tls", "--ca", config)),
+                (2, "no such file", words("tls", "--ca", file("none.pem")))):
+            done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            expect(done.returncode == status and len(done.stderr.splitlines()) == 1 and b"(null)" not in done.stderr,
+                   "%s: %d %s" % (what, done.returncode, done.stderr.decode()))
+        feed = Feed(jobs_dir, "tls://127.0.0.1:%d" % port, os.path.join(out, "nats.token"))
+        feed.words += ["--ca", file("authority.pem")]
+        with feed:
+            job = serve.LiveJob(file("f"), "hidden", "end", jobs_dir)
+            for name in ("go1", "go2"):
+                job.go(name)
+            job.thread.join()
+            until(lambda: service.jobs().get("hidden.rfn", {}).get("state") == "finished", "a job by TLS")
+            serve.check_left(out, "hidden", job.trace)
+    with open(config, "w") as made:
+        made.write(plain + 'tls { cert_file: "%s", key_file: "%s" }\n' % (file("elsewhere.pem"), file("elsewhere.key")))
+    done = subprocess.run([live.options.refrain, "live", "serve", *listen, "--ca", file("authority.pem")],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    expect(done.returncode == 1 and b"mismatch" in done.stderr.splitlines()[-1],
+           "a certificate for another host: %d %s" % (done.returncode, done.stderr.decode()))
+
+
 def check_bad_input(folder, jobs_dir):
     for words, status, what in (
             (["feed", "--dir", jobs_dir], 2, "no broker"),
@@ -237,6 +303,7 @@ def main():
         check_bad_input(folder, jobs_dir)
         check_jobs(folder, jobs_dir, os.path.join(folder, "out"))
         check_limit(folder, jobs_dir, os.path.join(folder, "out2"))
+        check_tls(folder, jobs_dir, os.path.join(folder, "out4"))
     return 1 if expectations.failures else 0
 
 

@@ -21,7 +21,7 @@ void BrokerWords::add_to(Command& verb) {
                   "With feed and serve --from: credentials of a NATS account")
       ->type_name("FILE");
   verb.add_option("--ca", options.ca_file,
-                  "With feed and serve --from: the authority behind the broker's certificate; "
+                  "With feed and serve: the authority behind the broker's certificate; "
                   "turns TLS on, as tls:// does")
       ->type_name("FILE");
   verb.add_option(

@@ -75,8 +75,10 @@ Result<std::unique_ptr<online::JobFolder>> open_remote(
     broker = std::move(*started);
     to.url = broker->url();
     to.token_file = broker->token_file();
-    std::fprintf(stderr, "refrain: feeds send to %s with --token %s\n", to.url.c_str(),
-                 to.token_file.c_str());
+    // Who names an authority has given the broker a certificate, in its nats.conf.
+    if (!to.ca_file.empty()) to.url.replace(0, to.url.find(':'), "tls");
+    std::fprintf(stderr, "refrain: feeds send to %s with --token %s%s%s\n", to.url.c_str(),
+                 to.token_file.c_str(), to.ca_file.empty() ? "" : " --ca ", to.ca_file.c_str());
   }
   auto inlet = online::open_inlet(to);
   if (!inlet.ok()) return inlet.error();

@@ -2,8 +2,10 @@
 
 #include <nats/nats.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -78,6 +80,10 @@ class Connection {
       if (!text.ok()) return text.error();
       token = text->substr(0, text->find_first_of(" \t\r\n"));
     }
+    // The client library says "(null)" of a file that is not there.
+    for (const std::string& file : {options.creds_file, options.ca_file})
+      if (!file.empty() && access(file.c_str(), R_OK) != 0)
+        return base::usage(std::strerror(errno), file);
     natsOptions* how = nullptr;
     natsStatus s = natsOptions_Create(&how);
     const Owned<natsOptions> owned(how);
