@@ -2,10 +2,8 @@
 
 #include <link.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -17,8 +15,6 @@
 
 namespace refrain::mpi_runtime {
 namespace {
-
-constexpr int kUnsupported = 5;  // exit status
 
 struct Other {
   std::string path;
@@ -83,22 +79,14 @@ bool is_built_with_this() {
   return known == kYes;
 }
 
-void leave_if_other_mpi(bool (*is_to_say)()) {
-  if (std::strcmp(options::text_of(options::Variable::kMpiGuessed), "1") != 0) return;
+std::string line_on_other_mpi() {
+  if (std::strcmp(options::text_of(options::Variable::kMpiGuessed), "1") != 0) return "";
   // Behind the standard's ABI there may be a library of any MPI; SMPI has no launcher but its own.
-  if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return;
+  if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return "";
   Other other{};
-  if (dl_iterate_phdr(look_for_other, &other) == 0) return;
-  const bool says = is_to_say();
-  if (says)
-    std::fprintf(stderr,
-                 "refrain: this program opens %s, and was to be recorded with %s: say `refrain "
-                 "record --mpi %s`\n",
-                 other.path.c_str(), kBuiltWithName, std::string(other.mpi).c_str());
-  // A launcher that sees the first of its processes fail ends the others unheard; and who has said
-  // it must still be there when the next one asks whether it is to.
-  sleep(says ? 1 : 2);
-  std::exit(kUnsupported);
+  if (dl_iterate_phdr(look_for_other, &other) == 0) return "";
+  return "refrain: this program opens " + other.path + ", and was to be recorded with " +
+         kBuiltWithName + ": say `refrain record --mpi " + std::string(other.mpi) + "`\n";
 }
 
 }  // namespace refrain::mpi_runtime

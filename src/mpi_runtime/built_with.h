@@ -20,10 +20,9 @@ std::string library_version();
 bool is_built_with_this();
 
 // A program that opens its MPI while it runs may open another kind than the recorder's, whose
-// handles are other values: this says on one line which recorder it needs, and ends the process
-// with status 5. Of the ranks that do so one says it: the one for which `is_to_say` is true. Does
-// nothing where `record` saw the program's MPI (REFRAIN_MPI_GUESSED is not 1).
-void leave_if_other_mpi(bool (*is_to_say)());
+// handles are other values. Then: the line, with its end, that says which recorder it needs. Empty:
+// it has the recorder's, or `record` saw the program's MPI (REFRAIN_MPI_GUESSED is not 1).
+std::string line_on_other_mpi();
 
 // Rank 0, as the launcher says it: for what is said before MPI can be asked. True without one.
 bool is_first_rank();

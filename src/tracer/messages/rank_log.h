@@ -13,7 +13,7 @@
 // ends, and what is not logged is counted. Nothing of this exists without --messages. A record of
 // bytes in a row allocates nothing, and is copied once, into the block.
 // Budget: 500 instructions for a receive, all that the log adds to it and to the calls beside it;
-// `./dev bench messages` counts 496, of which each call that fills nothing has 40 to 75.
+// `./dev bench messages` counts 481, of which each call that fills nothing has 40 to 75.
 #pragma once
 
 #include <atomic>

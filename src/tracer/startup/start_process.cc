@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -12,6 +14,7 @@
 #include "tracer/calls/table_epochs.h"
 #include "tracer/filter/control.h"
 #include "tracer/paths/path_check.h"
+#include "tracer/startup/launch.h"
 #include "tracer/startup/launcher.h"
 #include "tracer/state/process.h"
 #include "tracer/state/slow_path_reasons.h"
@@ -24,6 +27,8 @@ namespace refrain::tracer {
 using options::RecordOption, options::text_of, options::Variable;
 
 namespace {
+
+constexpr int kUnsupported = 5;  // exit status
 
 std::string absolute(const std::string& path) {
   if (!path.empty() && path[0] == '/') return path;
@@ -79,10 +84,21 @@ bool is_to_say() {
   return options::is_given(RecordOption::kLive) ? is_first_to_ask(own_word()) : is_first_rank();
 }
 
+// The recorder's values mean nothing to another MPI: nothing can be passed on to it.
+void leave_if_other_mpi() {
+  const std::string line = line_on_other_mpi();
+  if (line.empty()) return;
+  const bool says = is_to_say();
+  if (says) std::fputs(line.c_str(), stderr);
+  // Who has said it must still be there when the next one asks whether it is to.
+  wait_to_abort(says);
+  std::exit(kUnsupported);
+}
+
 }  // namespace
 
 void start_process(Process& p) {
-  leave_if_other_mpi(is_to_say);
+  leave_if_other_mpi();
   if (std::strcmp(text_of(Variable::kRecord), "0") == 0)
     return set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   p.pid = static_cast<int>(getpid());
