@@ -5,7 +5,7 @@ usage: live.py [--out DIR] [--only PART] [--repeats N] [--ranks 4096]
 
   feeder      calls a second of a core that a stream is made of and received as; entries a second of the blackboard
   board       entries a second of the blackboard beside the same graphs on oneTBB (libtbb-dev), in turn
-  program     CPU and wall time of programs with `live serve` beside them, over those that are only recorded
+  program     CPU and wall time of programs that are watched in each way (live_programs.py)
   bytes       of the stream of a regular rank, beside how long it ran
   page        from a call that returns until the page has it, and from a deadlock until its circle is named
   memory      of `live analyze --from` a run of many ranks under SimGrid's SMPI
@@ -30,13 +30,14 @@ import tempfile
 import time
 
 import common
+import live_programs
 
 sys.path.insert(0, str(common.ROOT / "tests/support"))
 import regular  # noqa: E402
 import smpi  # noqa: E402
 
-# Program, arguments, ranks: some seconds each on two cores.
-PROGRAMS = [("cg", [80], 4), ("halo2d", [15000], 4), ("lu", [1000], 4), ("mg", [1000], 4)]
+# Program, arguments, ranks.
+REGULAR = [("cg", [80], 4), ("halo2d", [15000], 4)]
 kPatienceSeconds = 60
 PARTS = ("feeder", "board", "program", "bytes", "page", "memory")
 
@@ -102,16 +103,6 @@ class Service:
         return common.fail(f"{what}: not in {kPatienceSeconds} s")
 
 
-def timed(command, environment=None):
-    """CPU seconds of a command and all that it waited for, and wall seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begin = time.monotonic()
-    common.run(command, environment)
-    wall = time.monotonic() - begin
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
-
-
 def job_line(ranks, trace, command, words=(), shim=None):
     preload = ["-genv", "LD_PRELOAD", str(shim)] if shim else []
     return ["mpiexec.mpich", "-n", str(ranks), *preload, common.REFRAIN, "record", "-o", trace, *words, "--", *command]
@@ -145,31 +136,10 @@ def measure_board(figures, folder, _):
         figures.add(name + ": blackboard / oneTBB, CPU time", float(cpu), "x", 0.8, at_least=True)
 
 
-def measure_program(figures, folder, arguments):
-    """Every program recorded alone, and recorded while somebody looks."""
-    shim = common.compile_yield_shim(folder)
-    for name, words, ranks in PROGRAMS:
-        command = [common.compile_program(name, folder), *map(str, words)]
-        alone, beside = [], []
-        for repeat in range(arguments.repeats):
-            common.progress(f"{name}, {repeat + 1} of {arguments.repeats}")
-            with tempfile.TemporaryDirectory(dir=folder) as place:
-                with Service(place) as service:
-                    # The service is there in both, so that what it costs the machine when idle is in both.
-                    alone.append(timed(job_line(ranks, f"{place}/a.rfn", command, shim=shim), common.MPICH_ENVIRONMENT))
-                    beside.append(timed(job_line(ranks, f"{place}/b.rfn", command, ["--live-dir", service.jobs], shim),
-                                        common.MPICH_ENVIRONMENT))
-        common.progress("")
-        cpu, wall = (statistics.median(b[i] / a[i] for a, b in zip(alone, beside)) for i in (0, 1))
-        figures.add(f"{name}, {ranks} ranks: CPU time beside record alone", cpu, "x", 1.02)
-        figures.add(f"{name}, {ranks} ranks: wall time beside record alone", wall, "x", 1.05)
-        figures.add(f"{name}, {ranks} ranks: CPU seconds alone", statistics.median(a[0] for a in alone), "s")
-
-
 def measure_bytes(figures, folder, _):
     """A regular program: what a rank's stream takes when its job is over."""
     shim = common.compile_yield_shim(folder)
-    for name, words, ranks in PROGRAMS[:2]:
+    for name, words, ranks in REGULAR:
         command = [common.compile_program(name, folder), *map(str, words)]
         with tempfile.TemporaryDirectory(dir=folder) as place, Service(place) as service:
             common.run(job_line(ranks, f"{place}/a.rfn", command, ["--live-dir", service.jobs], shim),
@@ -243,8 +213,9 @@ def main():
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out)
     figures = Figures()
-    measures = {"feeder": measure_feeder, "board": measure_board, "program": measure_program, "bytes": measure_bytes,
-                "page": measure_page, "memory": measure_memory}
+    arguments.service = Service
+    measures = {"feeder": measure_feeder, "board": measure_board, "program": live_programs.measure,
+                "bytes": measure_bytes, "page": measure_page, "memory": measure_memory}
     for part in PARTS:
         if arguments.only in (None, part):
             measures[part](figures, folder, arguments)

@@ -3,7 +3,7 @@
 
 usage: stream_rate.py [--out DIR] [--blocks N] [--repeats N] [--fresh BYTES] [--mpi mpich|openmpi]
 
-Figure 14 of the online-coupling paper: writers send N blocks of 1 MiB each (256) to readers, for 1:1 to 8:1 writers a
+Figure 14 of the online-coupling paper: writers send N blocks of 1 MiB each (256) to readers, for 1:1 to 32:1 writers a
 reader: plainly, by a stream whose blocks are filled and looked at in place, and by one that copies them, in turn.
 Prints medians of what each way moves, and of what the streams are of the plain way in the same turn (target 0.8 in
 place). Of each block its writer makes --fresh bytes anew (4096): with all of them (1048576) the plain way, too, pays
@@ -19,7 +19,7 @@ import statistics
 
 import common
 
-RATIOS = [(1, 1), (2, 1), (4, 1), (8, 1), (4, 2)]
+RATIOS = [(1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (32, 1), (4, 2)]
 kTarget = 0.8
 
 
