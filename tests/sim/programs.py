@@ -4,8 +4,9 @@
     programs.py --refrain build/release/refrain --mpi mpich --programs build/release/tests/programs
                 [--libraries build/release/src/tracer] [--sample | --only NAME] [--keep FOLDER]
 
-The parts of each rank's time add up, there is no deadlock, and what is not lowered is in not_lowered.json,
-by program. "simulate": "filtered" in the manifest: the recording lacks an end of a message, and simulate says so.
+The parts of each rank's time add up, there is no deadlock, the predicted trace is as long as the prediction, and what
+is not lowered is in not_lowered.json, by program. "simulate": "filtered" in the manifest: the recording lacks an end of
+a message, and simulate says so.
 Exit status: 0, 1, or 77 where the MPI cannot be started.
 """
 import argparse
@@ -22,7 +23,8 @@ import mpirun  # noqa: E402
 
 SKIPPED, INCOMPLETE = 77, 4
 # One program of each kind of call.
-SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_persistent", "coll_nonblocking", "coll_vectors", "comm_trees", "rma")
+SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_persistent", "coll_nonblocking", "coll_vectors", "comm_trees", "rma",
+          "threads_come_and_go")
 MACHINE = """version = 1
 [distance.core]
 eager_limit = 4096
@@ -79,6 +81,16 @@ def simulate(trace, machine, *words):
     return json.loads(done.stdout)
 
 
+def check_predicted(trace, machine, folder):
+    """No thread goes on when its rank has ended."""
+    predicted = os.path.join(folder, "predicted.rfn")
+    said = simulate(trace, machine, "-o", predicted)
+    done = subprocess.run([options.refrain, "info", predicted, "--format", "json"], capture_output=True, text=True)
+    duration = json.loads(done.stdout)["duration_ns"]
+    if duration != said["predicted_ns"]:
+        raise Failure("predicted are %d ns, and the predicted trace has %d" % (said["predicted_ns"], duration))
+
+
 def check_refused(trace, machine):
     done = subprocess.run([options.refrain, "simulate", trace, "--machine", machine], capture_output=True, text=True,
                           timeout=options.timeout)
@@ -107,6 +119,7 @@ def check(entry, ranks, allowed, folder):
         surplus = [what for what in found if what not in allowed]
         if surplus:
             raise Failure("not lowered: %s" % ", ".join(surplus))
+    check_predicted(trace, machine, folder)
     return None
 
 

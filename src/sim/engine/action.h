@@ -9,7 +9,8 @@
 // several actions may add a part to it, and it is complete when all parts are. A wait for it
 // empties it. The n-th kSend of a channel and its n-th kReceive are one message. Agents of a rank
 // do not keep the order that they had: where one waits for a request that another one begins,
-// kPosted and kAwait do.
+// kPosted and kAwait do. Outside of calls they say that one agent starts another, or waits for its
+// end; such waiting is computation.
 //
 // Messages meet in one of two ways. On a channel, as above. Or by their envelopes, where a receive
 // may take messages of several channels (`is_matched_here`): it takes the first one to come that it
@@ -45,7 +46,7 @@ enum class ActionKind : uint8_t {
   kSpend,     // `amount` ns in MPI
   kBegin,     // begins agent `peer`; part of `request`
   kPosted,    // all parts of `request` are begun; its use number `tag` by posts, from 1
-  kAwait,     // until that is so: another agent of the rank waits for the request
+  kAwait,     // until that is so: one other agent of the rank waits for the request
   kMeasure,   // the rank's time counts from here on
   kMeasured,  // ... until here
 };

@@ -80,6 +80,22 @@ TEST(Shared, AThreadWaitsForTheRequestOfAnother) {
   EXPECT_EQ(lists.ends[2][0], kSend + 50000 + kSend + kL + kReceive);
 }
 
+// The first thread of rank 0 starts the second one, and waits for its end: that is no time in MPI.
+TEST(Shared, AThreadIsStartedAndWaitedFor) {
+  Lists lists;
+  Action start = action(ActionKind::kPosted, 1), end = action(ActionKind::kPosted, 2);
+  Action started = action(ActionKind::kAwait, 1), ended = action(ActionKind::kAwait, 2);
+  start.tag = end.tag = started.tag = ended.tag = 1;
+  lists.agents = {{compute(1000), start, ended, enter(), leave()},
+                  {},
+                  {started, compute(500), enter(), leave(), end}};
+  const EngineResult result = lists.run(testing::plain_machine(), 2, UINT32_MAX, 0);
+  EXPECT_EQ(lists.ends[2][0], 1500);
+  EXPECT_EQ(lists.ends[0][0], 1500);
+  EXPECT_EQ(result.ranks[0].computed, 1500);
+  EXPECT_EQ(result.ranks[0].waited + result.ranks[0].communicated, 0);
+}
+
 // Rank 1 sends late, rank 2 early: the first to come is taken under the name that was recorded.
 TEST(Shared, WaitsomeTakesWhatIsFirst) {
   Lists lists;

@@ -177,7 +177,12 @@ bool Engine::await_post(AgentId id, const Action& action) {
   Agent& agent = agents_[id];
   Post& post = post_of(agent.rank, action.request);
   if (post.uses >= action.tag) {
-    waits(agent, post.at, post.at);
+    if (agent.is_in_call) {
+      waits(agent, post.at, post.at);
+    } else if (post.at > agent.now) {  // for a thread, not for MPI
+      if (agent.counts) ranks_[agent.rank].times.computed += post.at - agent.now;
+      agent.now = post.at;
+    }
     return true;
   }
   post.waiter = id;

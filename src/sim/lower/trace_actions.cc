@@ -42,6 +42,7 @@ void TraceActions::begin(Engine& engine) {
         has_init = has_init || call == mpi::kMPI_Init || call == mpi::kMPI_Init_thread;
       }
     state->has_begun = !has_init;
+    const size_t first_agent = agents_.size();
     for (const Location& location : trace_.locations(rank)) {
       auto agent = std::make_unique<AgentState>();
       agent->rank = state.get();
@@ -52,6 +53,7 @@ void TraceActions::begin(Engine& engine) {
       engine.add(static_cast<uint32_t>(rank));
     }
     state->has_threads = state->ahead.size() > 1;
+    if (state->has_threads) find_starts(*state, first_agent);
     if (matches_here_) find_wildcards(*state);
     ranks_.push_back(std::move(state));
   }
@@ -131,6 +133,7 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
       continue;
     }
     if (event->thread == agent.thread && rank.ahead.size() == 1) return event;
+    if (rank.has_order && is_after_finalize(rank, *event)) continue;
     rank.ahead[event->thread].push_back(*event);
     if (event->thread == agent.thread) return &mine.front();
   }
@@ -145,7 +148,8 @@ void TraceActions::fill(AgentId id, Batch& batch) {
     }
     if (agent.is_background || agent.has_ended) return;
     const events::Event* const event = next_event(agent);
-    if (event == nullptr) return;
+    if (event == nullptr) return lower_end(agent, batch);
+    start_threads(agent, event->seq, batch);
     lower(agent, *event, batch);
   }
 }
@@ -186,6 +190,7 @@ void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& b
         neighbours_->made_by(agent.rank->rank, event.call->id);
   compute(agent, event, batch);
   if (op.action == OpAction::kCollective && op.collective == events::CollectiveKind::kFinalize) {
+    await_others(agent, batch);
     add(batch, ActionKind::kEnter).tag = event.seq;
     add(batch, ActionKind::kLeave);
     add(batch, ActionKind::kMeasured);

@@ -100,6 +100,8 @@ class TraceActions : public ActionSource {
     bool is_background = false, has_ended = false, is_polling = false, is_first = true;
     bool has_called = false;
     uint64_t busy_until_ns = 0;
+    // Where ranks have several threads: slots whose posts say that it may begin, and that it ended.
+    uint32_t start = kNoRequest, end = kNoRequest;
     Running running;
     std::vector<uint32_t> free;  // slots
   };
@@ -124,6 +126,11 @@ class TraceActions : public ActionSource {
   void lower_done(AgentState& agent, const events::Step& step, Batch& batch,
                   std::vector<uint32_t>& waits);
   void lower_posted(const AgentState& agent, const events::Event& event, Batch& batch);
+  void find_starts(RankState& rank, size_t first_agent);
+  static void start_threads(AgentState& agent, uint64_t before, Batch& batch);
+  static bool is_after_finalize(RankState& rank, const events::Event& event);
+  static void lower_end(AgentState& agent, Batch& batch);
+  void await_others(const AgentState& agent, Batch& batch);
   // trace_actions.cc
   void wait_for(AgentState& agent, uint32_t slot, Batch& batch, bool is_free_then);
   // trace_loops.cc

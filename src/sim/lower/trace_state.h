@@ -37,6 +37,11 @@ struct TraceActions::RankState {
     uint64_t use = 0;
   };
   bool has_threads = false;
+  std::vector<AgentState*> agents;  // ..., by thread
+  bool has_order = false;           // ..., calls of all threads come as they were made
+  bool is_over = false;             // ..., MPI_Finalize has begun
+  // Behind which call of the first thread others begin, and their slots; by call.
+  std::multimap<uint64_t, uint32_t> starts;
   std::vector<Posts> posts;
   events::FlatMap<uint64_t, Early> early;
   uint64_t last_done = UINT64_MAX;               // request
