@@ -318,6 +318,36 @@ bool counts_of_each_rank(const Trace& trace) {
   return false;
 }
 
+// The arrays of counts that a rank calls collectives with, whatever their order.
+std::set<std::vector<int64_t>> count_arrays(const Trace& trace, Rank rank) {
+  std::set<std::vector<int64_t>> out;
+  const auto group = trace.group_of(rank);
+  if (!group) return out;
+  RankReader reader(trace, rank);
+  for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
+    const Signature& call = reader.signature(seen.signature);
+    for (const mpi::BufferInfo& buffer : mpi::meaning_of(call.call).buffers) {
+      if (buffer.count_param < 0) continue;
+      const Value& counts = events::argument(call, buffer.count_param);
+      if (!counts.is_array()) continue;
+      std::vector<int64_t> all = {static_cast<int64_t>(call.call), buffer.count_param};
+      counts.for_each([&](const Value& count) { all.push_back(count.integer_or(-1)); });
+      out.insert(std::move(all));
+    }
+  }
+  return out;
+}
+
+// Ranks may pass as many elements in all, and others to each rank: no feature tells.
+bool have_other_arrays(const Trace& trace, const format::ClusterData& clusters) {
+  for (const format::Cluster& cluster : clusters.clusters) {
+    const auto of_lead = count_arrays(trace, static_cast<Rank>(cluster.lead));
+    for (uint64_t i = 0; i < cluster.members.size(); ++i)
+      if (count_arrays(trace, static_cast<Rank>(cluster.members.at(i))) != of_lead) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void take_lead_endpoints(const Trace& trace, format::TraceData& data) {
@@ -343,7 +373,7 @@ void take_lead_endpoints(const Trace& trace, format::TraceData& data) {
   constexpr auto kCount = static_cast<size_t>(similarity::RankFeature::kCount);
   const bool has_sizes = std::any_of(data.clusters.clusters.begin(), data.clusters.clusters.end(),
                                      [](const format::Cluster& c) { return c.radius[kCount] > 0; });
-  if (has_sizes && counts_of_each_rank(*changed))
+  if (counts_of_each_rank(trace) && (has_sizes || have_other_arrays(trace, data.clusters)))
     return say("a collective has a count for each rank, and members have other ones than leads");
   events::PairedAnew paired;
   const auto again = events::paired_trace(*changed, paired);

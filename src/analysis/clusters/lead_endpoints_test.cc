@@ -131,5 +131,39 @@ TEST(LeadEndpoints, LeadersOfIntercommunicatorsStay) {
   }
 }
 
+// Each rank sends to the next one, or to the first: no rank sends more than another one does.
+TEST(LeadEndpoints, OtherArraysOfCountsCannotBeReplayed) {
+  constexpr int64_t kRanks = 4;
+  for (const bool is_ring : {false, true}) {
+    reader::TraceBuilder b(kRanks);
+    const uint32_t world = b.world(), site = b.site("/app", "ab", 16);
+    const uint32_t type = b.predefined_type("MPI_INT", 4);
+    for (int64_t rank = 0; rank < kRanks; ++rank) {
+      reader::ShapeWriter s("MPI_Alltoallv");
+      const auto array = [&s](int64_t one) {
+        s.array(kRanks);
+        for (int64_t i = 0; i < kRanks; ++i) s.repeat(1).integer(i == one ? 5 : 0);
+      };
+      s.object(site).heap(0, 0);
+      array(is_ring ? (rank + 1) % kRanks : 0);
+      array(-1);
+      s.object(type).heap(1, 0);
+      array(is_ring ? (rank + kRanks - 1) % kRanks : 0);
+      array(-1);
+      s.object(type).object(world);
+      b.group({rank}, {b.signature(s)});
+    }
+    for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
+    const Trace trace = b.open();
+    const auto found = find(trace, {.k = 1, .has_lead_endpoints = true});
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    const auto bytes = encode(trace, *found);
+    ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
+    const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+    ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+    EXPECT_EQ(opened->clustering()->is_replayable, !is_ring) << opened->clustering()->why_not;
+  }
+}
+
 }  // namespace
 }  // namespace refrain::analysis::clusters
