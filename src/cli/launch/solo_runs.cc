@@ -234,6 +234,14 @@ base::Status collect(const Trace& trace, Rank rank, const std::string& folder, R
   return base::Done{};
 }
 
+// Whether the last run of the rank has all units. The program's own exit status may be any.
+bool is_whole(const Trace& trace, Rank rank, const RunsOfRank& runs) {
+  const auto locations = trace.locations(rank);
+  for (size_t t = 0; t < locations.size(); ++t)
+    if (runs[t].back().size() + 1 < locations[t].calls) return false;
+  return true;
+}
+
 // Whether a unit was interrupted in every run.
 bool has_doubtful(const std::vector<RunsOfRank>& all) {
   for (const RunsOfRank& rank : all)
@@ -334,17 +342,19 @@ int run_solo(const Trace& trace, const SoloArguments& options, const std::vector
     return report(base::fail(std::string("cannot make a scratch folder: ") + std::strerror(errno)));
   std::vector<RunsOfRank> all(ranks.size());
   // Units that were interrupted in every run are measured again, in as many runs at most.
+  int status = 0;
   for (uint64_t run = 0; run < 2 * options.repeats; ++run) {
     if (run >= options.repeats && (options.times.empty() || !has_doubtful(all))) break;
-    const int status = run_once(trace, options, ranks, file, library, scratch.path(), run == 0);
-    if (status != 0) return status;
-    for (size_t i = 0; i < ranks.size(); ++i)
-      if (auto good = collect(trace, ranks[i], scratch.path(), all[i]); !good.ok())
-        return report(good.error());
+    status = run_once(trace, options, ranks, file, library, scratch.path(), run == 0);
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      const auto good = collect(trace, ranks[i], scratch.path(), all[i]);
+      if (status != 0 && (!good.ok() || !is_whole(trace, ranks[i], all[i]))) return status;
+      if (!good.ok()) return report(good.error());
+    }
   }
-  if (options.times.empty()) return 0;
+  if (options.times.empty()) return status;
   const auto written = write_times(trace, options, ranks, all);
-  return written.ok() ? 0 : report(written.error());
+  return written.ok() ? status : report(written.error());
 }
 
 }  // namespace refrain::cli
