@@ -3,8 +3,8 @@
 
     world.py --refrain build/refrain --libraries build/src/tracer --shim yield_shim.so --mpi mpich --program world
 
-With 1 and 2 analysers, first and last in the line; after MPI_Abort and kill -9 of a rank; and in jobs in which
-somebody is missing.
+With 1 and 2 analysers, first and last in the line, also with outputs of their own; after MPI_Abort and kill -9 of a
+rank; and in jobs in which somebody is missing.
 """
 import argparse
 import difflib
@@ -127,6 +127,18 @@ def check_places():
     return plain
 
 
+def check_two_outputs(plain):
+    """One analyser works; the other one says that it does not, and leaves no empty folder."""
+    other = os.path.join(options.work, "other")
+    command = [options.refrain, "live", "analyze", "-o", other]
+    beside = analysers(1, True) + [mpirun.Beside(command, 1, False)]
+    run = Run("two outputs", record=["--live"], beside=beside)
+    check_equal(plain, run, "two outputs")
+    check_left(run, "two outputs")
+    expect(run.err.count("another analyser of this job does the work") == 1 and not os.path.exists(other),
+           "two outputs: one line, no folder: %s" % run.err[-300:])
+
+
 def check_deaths():
     """The analyser's rank is killed by the launcher; what works has a session of its own."""
     for end in ("abort", "die"):
@@ -219,6 +231,7 @@ def main():
     options.work = tempfile.mkdtemp(prefix="refrain-world-")
     try:
         plain = check_places()
+        check_two_outputs(plain)
         check_live_only(plain)
         check_deaths()
         check_missing(plain)

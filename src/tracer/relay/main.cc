@@ -39,6 +39,18 @@ void end_if_some_are_missing(int rank, int size) {
   mpi_runtime::abort_job(kUsage);
 }
 
+// One analyser does the work. Where another one has an output of its own, nothing comes there: its
+// first rank of a host to notice says so, and takes the empty folders away.
+void leave_to_another(const std::string& folder, const std::string& its_folder) {
+  if (its_folder == folder || rmdir(folder.c_str()) != 0) return;
+  const auto output = [](const std::string& jobs) { return jobs.substr(0, jobs.rfind('/')); };
+  rmdir(output(folder).c_str());
+  std::fprintf(stderr,
+               "refrain: %s: nothing is written there, as another analyser of this job does the "
+               "work, in %s\n",
+               output(folder).c_str(), output(its_folder).c_str());
+}
+
 // The worker's exit status; what it has to say is in a file beside what it leaves.
 void wait_for_worker(pid_t worker) {
   int status = 0;
@@ -82,6 +94,7 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
   const bool has_worker = rank == found.analysers.front();
   if (has_worker && write(pipe, "g", 1) != 1)
     std::fputs("refrain: the analysis did not begin: see analyze.log in its folder\n", stderr);
+  if (!has_worker) leave_to_another(folder, found.folder);
   if (!mpi_runtime::join_split(found)) mpi_runtime::abort_job(1);
   for (int left = found.program_count; left > 0;) {
     if (mpi_runtime::has_program_ended())
