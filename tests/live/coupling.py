@@ -154,6 +154,23 @@ def check_recorded(folder):
     expect(sorted(pairs) == [(0, 1, 6), (1, 0, 1)], "and the messages: %s" % pairs)
 
 
+def check_analysed(folder):
+    """The same beside an analyser, which the programs do not see: their world has its partitions only."""
+    if not options.refrain:
+        return
+    record = [options.refrain, "record", "--live", "--live-name", "both", "-o", os.path.join(folder, "both.rfn")]
+    left = os.path.join(folder, "live")
+    outcome, lines = job((1, *record, program("writer"), "4"), (1, *record, program("reader")),
+                         (1, options.refrain, "live", "analyze", "-o", left),
+                         env={"REFRAIN_LIBRARY_PATH": options.libraries})
+    expect(outcome.status == 0 and lines == ["reader 1: 4 blocks of rank 0"],
+           "beside an analyser: %d %s %s" % (outcome.status, lines, outcome.stderr.decode()[-300:]))
+    done = subprocess.run([options.refrain, "profile", os.path.join(left, "both.rfn"), "--format", "json"],
+                          stdout=subprocess.PIPE, timeout=60)
+    counts = {f["call"]: f["count"] for f in json.loads(done.stdout or "{}").get("functions", [])}
+    expect(counts.get("MPI_Issend") == 7, "the analyser's trace has the calls: %s" % counts)
+
+
 def main():
     global options
     parser = argparse.ArgumentParser()
@@ -171,6 +188,7 @@ def main():
     check_death()
     with tempfile.TemporaryDirectory(prefix="refrain-coupling-") as folder:
         check_recorded(folder)
+        check_analysed(folder)
     return 1 if expectations.failures else 0
 
 

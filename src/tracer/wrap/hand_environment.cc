@@ -64,6 +64,7 @@ void end_in_finalize(Process& p) {
 int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** argv) {
   const int argc_before = argc == nullptr ? 0 : *argc;
   about_to_join();
+  enter_world_in_inner_init();
   scope.begin();
   const int rc = real(argc, argv);
   scope.end();
@@ -80,6 +81,7 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
                     int required, int* provided) {
   const int argc_before = argc == nullptr ? 0 : *argc;
   about_to_join();
+  enter_world_in_inner_init();
   scope.begin();
   const int rc = real(argc, argv, required, provided);
   scope.end();

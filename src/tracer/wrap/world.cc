@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "mpi_runtime/live_partitions.h"
 #include "mpi_runtime/queries.h"
@@ -10,6 +11,7 @@
 #include "real_functions.h"
 #include "tracer/startup/launch.h"
 #include "tracer/state/live_world.h"
+#include "tracer/wrap/stand_between.h"
 #include "world_hand.h"
 
 namespace refrain::tracer {
@@ -116,10 +118,35 @@ void complain_alone(const LivePartitions& all, const char* what) {
   if (all.mine.empty() || all.rank == all.mine.front()) std::fprintf(stderr, "refrain: %s\n", what);
 }
 
+// Of a library whose MPI_Init the program has called.
+int inner_init(int* argc, char*** argv) {
+  const int rc = g_whole.PMPI_Init(argc, argv);
+  if (rc == MPI_SUCCESS) enter_world();
+  return rc;
+}
+
+int inner_init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int rc = g_whole.PMPI_Init_thread(argc, argv, required, provided);
+  if (rc == MPI_SUCCESS) enter_world();
+  return rc;
+}
+
 }  // namespace
 
+void enter_world_in_inner_init() {
+  if (!options::is_given(RecordOption::kLive)) return;
+  RealFunctions& real = mpi_runtime::g_real;
+  if (real.PMPI_Init != inner_init)
+    stand_between(&real.PMPI_Init, &g_whole.PMPI_Init, inner_init, "PMPI_Init");
+  if (real.PMPI_Init_thread != inner_init_thread)
+    stand_between(&real.PMPI_Init_thread, &g_whole.PMPI_Init_thread, inner_init_thread,
+                  "PMPI_Init_thread");
+}
+
 void enter_world() {
-  if (!options::is_given(RecordOption::kLive) || has_parent()) return;
+  static bool has_entered = false;
+  if (!options::is_given(RecordOption::kLive) || std::exchange(has_entered, true) || has_parent())
+    return;
   int rank = 0, size = 0;
   REFRAIN_REAL(PMPI_Comm_rank)(MPI_COMM_WORLD, &rank);
   REFRAIN_REAL(PMPI_Comm_size)(MPI_COMM_WORLD, &size);

@@ -61,8 +61,12 @@ class CallbackFrame {
 
 // Right after MPI_Init, before anything else of MPI is asked: does nothing without `record --live`,
 // prints a line where there is no analyser. A rank of the job that takes no part ends the job with
-// status 2.
+// status 2. A second call does nothing.
 void enter_world();
+// Before MPI_Init. A library between the program and MPI may have an MPI_Init of its own, and use
+// MPI in it (refrain/coupling.h): the world is entered as soon as the MPI_Init that it calls is
+// through.
+void enter_world_in_inner_init();
 
 // ---- for Fortran entry points that reach no C function (fortran_bodies.cc) ----
 
@@ -90,6 +94,7 @@ void* fortran_attribute_in_world(bool wide, void** copy, void** remove, void* ex
 inline MPI_Comm in_world(MPI_Comm comm) { return comm; }
 inline bool is_callback_frame(uintptr_t) { return false; }
 inline void enter_world() {}
+inline void enter_world_in_inner_init() {}
 
 #endif
 
