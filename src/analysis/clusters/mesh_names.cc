@@ -97,6 +97,7 @@ std::vector<uint64_t> mesh_of(const Trace& trace, const std::vector<format::Clus
   const auto ranks = static_cast<uint64_t>(trace.rank_count());
   if (ranks > kMostRanks || clusters.size() > 1024) return {};
   std::vector<Dims> candidates = made_by(trace);
+  const size_t made = candidates.size();
   Dims begun;
   for (const size_t dimensions : {2, 3, 1}) {
     std::vector<Dims> some;
@@ -109,10 +110,13 @@ std::vector<uint64_t> mesh_of(const Trace& trace, const std::vector<format::Clus
   }
   Dims best;
   size_t most = 1;
-  for (const Dims& dims : candidates) {
+  for (size_t i = 0; i < candidates.size(); ++i) {
     size_t named = 0;
-    for (const format::Cluster& c : clusters) named += mesh_name(dims, c.members).empty() ? 0 : 1;
-    if (named > most) most = named, best = dims;
+    for (const format::Cluster& c : clusters)
+      named += mesh_name(candidates[i], c.members).empty() ? 0 : 1;
+    // Of a mesh that the program never spoke of, some clusters are places by chance.
+    if (i >= made && named < clusters.size()) continue;
+    if (named > most) most = named, best = candidates[i];
     if (most == clusters.size()) break;
   }
   return best;

@@ -11,8 +11,8 @@
 namespace refrain::analysis::clusters {
 
 // The mesh, of one to three dimensions, in which most clusters have such a name, ranks in the order
-// of its rows: one that the program made (MPI_Cart_create) where it fits as well as any other.
-// Empty where fewer than two clusters have one.
+// of its rows: one that the program made (MPI_Cart_create), or one in which all clusters have a
+// name. Empty where fewer than two clusters have one.
 std::vector<uint64_t> mesh_of(const Trace& trace, const std::vector<format::Cluster>& clusters);
 
 // The name of the ranks in that mesh; empty where they are no such place.
