@@ -272,7 +272,10 @@ void add_keep(Command& verb, LiveOptions& options) {
   verb.add_option("--to", options.to,
                   "The format of --keep, as of `refrain convert`; with feed: nats://HOST:4222")
       ->check({[known = one_of(formats)](std::string& word) {
-                 return online::is_broker_url(word) ? std::string() : known.check(word);
+                 if (online::is_broker_url(word)) return std::string();
+                 if (word.find("://") != std::string::npos)
+                   return "'" + word + "' is no broker: nats://HOST:4222 or tls://HOST:4222";
+                 return known.check(word);
                },
                one_of(formats).range});
 }

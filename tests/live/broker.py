@@ -80,6 +80,21 @@ def publish(port, token, subject, payload):
         expect(line.startswith(b"PONG"), "the broker took it")
 
 
+def kill_broker(service, port):
+    """Of `serve --listen`, which starts it again."""
+    with open("/proc/%d/task/%d/children" % (service.process.pid, service.process.pid)) as file:
+        children = file.read().split()
+    expect(len(children) == 1, "the broker is the only child: %s" % children)
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
+
+    def answers():
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", port)) == 0
+    until(lambda: not answers(), "the broker is gone")
+    until(answers, "the broker is there again")
+
+
 def run_of(jobs_dir, name):
     for path in glob.glob(os.path.join(jobs_dir, "*.job")):
         with open(path) as file:
@@ -140,6 +155,7 @@ def check_jobs(folder, jobs_dir, out):
         seen = until(lambda: (lambda j: j if len(j) == 3 and j["dies.rfn"]["stuck"] else None)(service.jobs()),
                      "all is there again, and a rank is stuck")
         expect(seen and seen["dies.rfn"]["stuck"][0]["call"] == "MPI_Recv", "of the job that has gone on")
+        kill_broker(service, port)
         publish(port, token, "refrain.%s.2" % run, b"y" * 100)
         marked = until(lambda: (lambda j: j if any(x["rank"] == 2 for x in j["forged.rfn"]["losses"]) else None)(
             service.jobs()), "a forged message marks its job")

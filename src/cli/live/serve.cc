@@ -115,6 +115,8 @@ int live_serve(const ServeOptions& options) {
   (void)!nice(10);
   Log log;
   for (uint64_t look = 1; !is_told_to_stop(); ++look) {
+    const std::string revived = broker ? broker->revive() : std::string();
+    if (!revived.empty()) std::fprintf(stderr, "refrain: %s\n", revived.c_str());
     for (const base::Error& error : (*jobs)->look()) report(error);
     std::vector<online::JobNow> now = (*jobs)->now();
     (*plugins)->look(now);

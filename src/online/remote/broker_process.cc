@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,9 @@ base::Status prepare(const std::string& folder, const std::string& token_file,
   dup2(nothing, STDIN_FILENO);
   dup2(file >= 0 ? file : nothing, STDOUT_FILENO);
   dup2(file >= 0 ? file : nothing, STDERR_FILENO);
+#ifdef SYS_close_range
+  syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);  // of a page that is served
+#endif
   const std::string number = std::to_string(port);
   execl(server.c_str(), "nats-server", "-c", config.c_str(), "-a", "127.0.0.1", "-p",
         number.c_str(), static_cast<char*>(nullptr));
@@ -109,25 +113,42 @@ base::Result<std::unique_ptr<BrokerProcess>> BrokerProcess::start(const std::str
     return base::usage("no folder for what a broker stores", output);
   if (!try_port(port, false))
     return base::usage("port " + std::to_string(port) + " is taken: name another one", "--listen");
-  const std::string config = folder + "/nats.conf", log = folder + "/nats.log";
-  const std::string token_file = folder + "/nats.token";
-  if (const base::Status good = prepare(folder, token_file, config); !good.ok())
-    return good.error();
-  const pid_t child = fork();
-  if (child < 0) return base::fail(std::string("cannot start a broker: ") + std::strerror(errno));
-  if (child == 0) run_server(server, config, log, port);
-  auto broker = std::unique_ptr<BrokerProcess>(new BrokerProcess(child));
+  auto broker = std::unique_ptr<BrokerProcess>(new BrokerProcess());
+  broker->server_ = server;
+  broker->config_ = folder + "/nats.conf";
+  broker->log_ = folder + "/nats.log";
   broker->url_ = "nats://127.0.0.1:" + std::to_string(port);
-  broker->token_file_ = token_file;
+  broker->token_file_ = folder + "/nats.token";
+  broker->port_ = port;
+  if (const base::Status good = prepare(folder, broker->token_file_, broker->config_); !good.ok())
+    return good.error();
+  if (const base::Status good = broker->launch(); !good.ok()) return good.error();
   for (int i = 0; i < kMostTries; ++i) {
     if (try_port(port, true)) return broker;
-    if (waitpid(child, nullptr, WNOHANG) == child) {
+    if (waitpid(broker->process_, nullptr, WNOHANG) == broker->process_) {
       broker->process_ = -1;
       break;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return base::fail("nats-server did not start: it says why", log);
+  return base::fail("nats-server did not start: it says why", broker->log_);
+}
+
+base::Status BrokerProcess::launch() {
+  launched_ = std::chrono::steady_clock::now();
+  process_ = fork();
+  if (process_ < 0)
+    return base::fail(std::string("cannot start a broker: ") + std::strerror(errno));
+  if (process_ == 0) run_server(server_, config_, log_, port_);
+  return base::Done{};
+}
+
+std::string BrokerProcess::revive() {
+  if (process_ > 0 && waitpid(process_, nullptr, WNOHANG) == process_) process_ = -1;
+  constexpr std::chrono::seconds kPause{5};
+  if (process_ > 0 || std::chrono::steady_clock::now() - launched_ < kPause) return {};
+  if (const base::Status good = launch(); !good.ok()) return good.error().to_string();
+  return "the broker has ended by itself, and is started again (" + log_ + " may say why)";
 }
 
 BrokerProcess::~BrokerProcess() {

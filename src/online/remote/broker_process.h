@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,14 +31,21 @@ class BrokerProcess {
   BrokerProcess(const BrokerProcess&) = delete;
   BrokerProcess& operator=(const BrokerProcess&) = delete;
 
+  // Starts it again where it has ended by itself, every five seconds at most: the line says so.
+  // Else empty. To be called now and then.
+  std::string revive();
+
   const std::string& url() const { return url_; }
   const std::string& token_file() const { return token_file_; }
 
  private:
-  explicit BrokerProcess(pid_t process) : process_(process) {}
+  BrokerProcess() = default;
+  base::Status launch();
 
-  pid_t process_;
-  std::string url_, token_file_;
+  pid_t process_ = -1;
+  std::chrono::steady_clock::time_point launched_;
+  std::string server_, config_, log_, url_, token_file_;
+  uint16_t port_ = 0;
 };
 
 }  // namespace refrain::online
