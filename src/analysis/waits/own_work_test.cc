@@ -117,5 +117,20 @@ TEST(OwnWork, SmallWorkIsNotUseful) {
   EXPECT_EQ(q.analyse().ranks[0].useful_ns, 700U);
 }
 
+// Times of a rank are of all its threads, so that no part is more than the whole.
+TEST(OwnWork, ThreadsCountTogether) {
+  for (const bool has_twins : {false, true}) {
+    TestProgram p(1);
+    p.has_twins = has_twins;
+    p.call(0, p.barrier(p.world), 0, 10);
+    p.call(0, p.barrier(p.world), 100, 110);
+    const WaitStates w = p.analyse();
+    const uint64_t threads = has_twins ? 2 : 1;
+    EXPECT_EQ(w.ranks[0].total_ns, threads * 110);
+    EXPECT_EQ(w.ranks[0].useful_ns, threads * 90);
+    EXPECT_DOUBLE_EQ(w.total_ns, static_cast<double>(threads * 110));
+  }
+}
+
 }  // namespace
 }  // namespace refrain::analysis::waits

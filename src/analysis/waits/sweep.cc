@@ -175,8 +175,7 @@ void Sweep::measure_end(LocationState& l) {
     l.finish_ns = l.end;
     l.ideal_finish = l.ideal;
   }
-  RankTime& time = rank_times_[static_cast<size_t>(l.rank)];
-  time.total_ns = std::max(time.total_ns, options_.window.part(l.first_begin, l.end));
+  l.total = std::max(l.total, options_.window.part(l.first_begin, l.end));
 }
 
 // A call begins: its ends of messages, requests and collectives are there for others from now on.

@@ -122,6 +122,7 @@ class Sweep {
     uint64_t end_of_last = 0;     // the same, repaired
     uint64_t shift = 0;           // how much later than recorded
     uint64_t first_begin = 0;
+    uint64_t total = 0;              // from there to the end of the last call, in the window
     uint64_t gaps = 0;               // useful time of the whole run
     uint64_t useful = 0, ideal = 0;  // useful: in the window
     // The recorder's pieces of work behind this call and later ones.

@@ -100,6 +100,7 @@ void Sweep::fill(WaitStates& out) const {
   for (const LocationState& l : locations_) {
     if (!l.has_begun) continue;
     const auto rank = static_cast<size_t>(l.rank);
+    out.ranks[rank].total_ns += l.total;
     uint64_t useful = l.useful;
     if (small[rank] > 0 && gaps[rank] > 0) {
       const double rest = 1 - static_cast<double>(small[rank]) / static_cast<double>(gaps[rank]);

@@ -147,8 +147,9 @@ struct Explained {
   std::optional<Delay> delay;  // the largest part of its cause; costs are of this wait
 };
 
+// Of all threads together.
 struct RankTime {
-  uint64_t total_ns = 0;   // from the first begin to the last end
+  uint64_t total_ns = 0;   // from the first begin to the last end of each
   uint64_t useful_ns = 0;  // in the program: neither in MPI nor in the recorder
   uint64_t waiting_ns = 0;
   uint64_t recorder_ns = 0;  // the recorder's own work between the calls

@@ -26,7 +26,7 @@ inline void put(ShapeWriter& s, const std::vector<int64_t>& values) {
   for (const int64_t v : values) s.repeat(1).integer(v);
 }
 
-// Calls of ranks with one thread each. A signature is stored once, as in a recorded trace, so that
+// Calls of ranks, with one thread each if nothing else is said. A signature is stored once, as in a recorded trace, so that
 // requests have the names that a recorder gives them.
 class TestProgram {
  public:
@@ -129,11 +129,17 @@ class TestProgram {
   }
 
   uint32_t world = 0, type = 0, site = 0;
+  // Each rank has a second thread, which makes the same calls at the same times.
+  bool has_twins = false;
   std::unique_ptr<Trace> trace;
 
  private:
   void open() {
-    for (size_t r = 0; r < calls_.size(); ++r) builder_.group({static_cast<int64_t>(r)}, calls_[r]);
+    for (size_t r = 0; r < calls_.size(); ++r) {
+      builder_.group({static_cast<int64_t>(r)}, calls_[r]);
+      auto& locations = builder_.data().groups.back().locations;
+      if (has_twins) locations.push_back({1, locations[0].grammar});
+    }
     trace = std::make_unique<Trace>(builder_.open());
   }
 
