@@ -84,7 +84,10 @@ Op& Decoder::op(const Signature& signature) {
     return op;
   op.is_poll = meaning.does_any(mpi::kDoesProbe) && meaning.how == mpi::How::kPolls &&
                !is_true(result(signature, "flag"));
-  if (!op.is_poll) decode_message(signature, meaning, op);
+  if (op.is_poll)
+    op.receive = end_of(signature, "source", "tag");
+  else
+    decode_message(signature, meaning, op);
   if (op.action == Action::kNothing) {
     decode_completion(signature, meaning, op);
     op.has_order = signature.call == mpi::kMPI_Wait;
@@ -168,8 +171,8 @@ void Decoder::decode_message(const Signature& s, const mpi::CallMeaning& meaning
     op.action = Action::kReceive;
     op.receive = end_of(s, "source", "tag");
     if (meaning.how == mpi::How::kWaits) take_status(s, op.receive);
-  } else if (s.call == mpi::kMPI_Probe || meaning.plain == mpi::kMPI_Mprobe) {
-    op.action = s.call == mpi::kMPI_Probe ? Action::kProbe : Action::kMatchedProbe;
+  } else if (meaning.plain == mpi::kMPI_Probe || meaning.plain == mpi::kMPI_Mprobe) {
+    op.action = meaning.plain == mpi::kMPI_Probe ? Action::kProbe : Action::kMatchedProbe;
     op.receive = end_of(s, "source", "tag");
     take_status(s, op.receive);
     const Value& message = result(s, "message");

@@ -108,7 +108,7 @@ struct alignas(64) Op {
   PlaceId place = 0;
   uint32_t number =
       0;  // of all ops of its decoder, from 0: whoever keeps more of it keeps it by that
-  MessageEnd send, receive;
+  MessageEnd send, receive;  // of a probe that found nothing: what it asked for
   const Signature* signature = nullptr;
   std::vector<RequestUse> requests;  // started, completed or freed
   uint64_t partitions = 1;

@@ -33,7 +33,7 @@ LEAST_RIGHT, MOST_OTHER = 0.95, 0.02
 TRIES = 3
 FILES = {
     "messages.c": ("halo", "sendrecv", "persistent", "chain", "blocking_chain", "wavefront", "master", "waitany",
-                   "testsome"),
+                   "testsome", "iprobe"),
     "collectives.c": ("barrier", "bcast", "scatter", "reduce", "gather", "allreduce", "allgather", "alltoall",
                       "reduce_scatter", "scan", "bcast_barrier", "iallreduce", "ibarrier_test", "neighbours"),
     "others.c": ("fence", "pscw", "lock", "file", "threads")}
@@ -50,7 +50,7 @@ WITHOUT = {"root": ("reduce", "gather", "lock"), "several": ("lock",),
 SIZES = {"smpi": (20, 100, 20_000), "mpich": (8, 1000, 200_000), "openmpi": (8, 1000, 200_000)}
 # A network that takes hardly any time, and tests that take less than by default, or a loop of them is late by that.
 NETWORK = ("100GBps", "50ns")
-TESTS = ("smpi/test:1e-5", "smpi/grow-injected-times:no")
+TESTS = ("smpi/test:1e-5", "smpi/iprobe:1e-5", "smpi/grow-injected-times:no")
 # What SimGrid 3.32 has not, or cannot do here.
 NOT_UNDER = {"smpi": ("threads", "lock", "pscw", "neighbours", "file")}
 IN_SHORT = {"mpich": (("halo", "one"), ("allreduce", "tenth")), "openmpi": (("sendrecv", "one"),)}

@@ -1,5 +1,6 @@
 // Messages: halos, chains, a wavefront, a master, completions one by one.
 #include <stddef.h>
+#include <unistd.h>
 
 #include "delays.h"
 
@@ -140,6 +141,30 @@ static void testsome(void) {
   }
 }
 
+// Ranks look for their messages; some of them sleep where there is none.
+static void iprobe(void) {
+  CALL(MPI_Barrier(MPI_COMM_WORLD));
+  for (int i = 0; i < run.iterations; ++i) {
+    WORK(i);
+    for (int r = 0; r < run.size; ++r)
+      if (r != run.rank) CALL(MPI_Send(out[r], kCount, MPI_DOUBLE, r, i, MPI_COMM_WORLD));
+    for (int done = 1; done < run.size;) {
+      int found = 0, count = 0;
+      MPI_Status status;
+      CALL(MPI_Iprobe(MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &found, &status));
+      if (!found) {
+        if (run.rank % 2 == 1) usleep(20);
+        continue;
+      }
+      CALL(MPI_Get_count(&status, MPI_DOUBLE, &count));
+      CALL(MPI_Recv(in[status.MPI_SOURCE], count, MPI_DOUBLE, status.MPI_SOURCE, i, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
+      ++done;
+    }
+    CALL(MPI_Barrier(MPI_COMM_WORLD));
+  }
+}
+
 const struct pattern messages[] = {{"halo", halo, 2},
                                    {"sendrecv", sendrecv, 2},
                                    {"persistent", persistent, 2},
@@ -149,4 +174,5 @@ const struct pattern messages[] = {{"halo", halo, 2},
                                    {"master", master, 2},
                                    {"waitany", waitany, 2},
                                    {"testsome", testsome, 2},
+                                   {"iprobe", iprobe, 2},
                                    {NULL, NULL, 0}};

@@ -117,6 +117,40 @@ TEST(Waits, TestsInVainWaitAsLongAsTheyTake) {
   EXPECT_EQ(by_rank(p.analyse(), Pattern::kLateSender), (List{0, 30 + 40 + 20}));
 }
 
+// The same of a send that cannot end without its receive.
+TEST(Waits, TestsOfASynchronousSendWaitForItsReceive) {
+  TestProgram p(2);
+  const uint32_t request =
+      p.call(0, p.message("MPI_Issend", 1, 7, p.world).new_request(0), 100, 110);
+  ShapeWriter vain("MPI_Test"), good("MPI_Test");
+  vain.object(p.site).request(request).integer(0).none();
+  good.object(p.site).request(request).integer(1).none();
+  p.call(0, vain, 200, 230);
+  p.call(0, vain, 510, 550);  // the receive is there, and what it needs on its way
+  p.call(0, good, 580, 600);
+  p.call(1, p.receive(0, 7, p.world), 500, 540);
+  EXPECT_EQ(by_rank(p.analyse(), Pattern::kLateReceiver), (List{30, 0}));
+}
+
+// Until a message that they would find was sent; the call that receives it takes no time.
+TEST(Waits, ProbesInVainWaitAsLongAsTheyTake) {
+  TestProgram p(2);
+  p.call(0, p.message("MPI_Send", 1, 8, p.world), 150, 160);  // another tag
+  p.call(0, p.message("MPI_Send", 1, 7, p.world), 500, 510);
+  ShapeWriter vain("MPI_Iprobe"), good("MPI_Iprobe");
+  vain.object(p.site).constant("MPI_ANY_SOURCE").integer(7).object(p.world).integer(0).none();
+  good.object(p.site).constant("MPI_ANY_SOURCE").integer(7).object(p.world).integer(1);
+  p.call(1, vain, 200, 230);
+  p.call(1, vain, 460, 490);
+  p.call(1, vain, 510, 520);  // on its way
+  p.call(1, good.tag(format::FieldTag::kStatus).integer(0).integer(7), 530, 540);
+  p.call(1, p.receive(0, 7, p.world), 550, 560);
+  p.call(1, p.receive(0, 8, p.world), 570, 580);
+  const WaitStates w = p.analyse();
+  EXPECT_EQ(by_rank(w, Pattern::kLateSender), (List{0, 30 + 30}));
+  EXPECT_EQ(w.counts.unassigned_ns, 0U);
+}
+
 TEST(Waits, PersistentRequestsBeginAtTheirStart) {
   TestProgram p(2);
   const uint32_t to = p.call(0, p.message("MPI_Send_init", 1, 7, p.world).new_request(0), 10, 20);

@@ -235,6 +235,50 @@ TEST(Causes, GoOnThroughWaits) {
   EXPECT_EQ(w.explained[1].partner_seq, 1U);
 }
 
+// Rank 1 asks for a message, and sleeps where there is none; both go on to a barrier, where rank 2
+// waits for rank 1. All of that goes back to rank 0, which sends late, however rank 1 asks, and
+// whatever it asks between finding the message and receiving it.
+TEST(Causes, GoOnThroughPolls) {
+  for (const bool probes : {true, false}) {
+    TestProgram p(3);
+    for (int r = 0; r < 3; ++r) p.call(r, p.barrier(p.world), 10, 20);
+    if (probes) {
+      p.call(0, p.message("MPI_Send", 1, 7, p.world), 1020, 1030);
+      ShapeWriter good("MPI_Iprobe");
+      for (uint64_t t = 30; t < 1000; t += 100) {
+        ShapeWriter vain("MPI_Iprobe");
+        vain.object(p.site).constant("MPI_ANY_SOURCE").integer(7).object(p.world).integer(0).none();
+        p.call(1, vain, t, t + 10);
+      }
+      good.object(p.site).constant("MPI_ANY_SOURCE").integer(7).object(p.world).integer(1);
+      p.call(1, good.tag(format::FieldTag::kStatus).integer(0).integer(7), 1030, 1040);
+      p.call(1, p.simple("MPI_Get_count", {}), 1040, 1040);
+      p.call(1, p.receive(0, 7, p.world), 1040, 1050);
+    } else {  // the other way round: rank 0 receives late what rank 1 sends
+      p.call(0, p.receive(1, 7, p.world), 1020, 1030);
+      const uint32_t request =
+          p.call(1, p.message("MPI_Issend", 0, 7, p.world).new_request(0), 20, 25);
+      for (uint64_t t = 30; t < 1000; t += 100) {
+        ShapeWriter vain("MPI_Test");
+        vain.object(p.site).request(request).integer(0).none();
+        p.call(1, vain, t, t + 10);
+      }
+      ShapeWriter good("MPI_Test");
+      good.object(p.site).request(request).integer(1).none();
+      p.call(1, good, 1035, 1045);
+    }
+    p.call(0, p.barrier(p.world), 1050, 1060);
+    p.call(1, p.barrier(p.world), 1050, 1060);
+    p.call(2, p.barrier(p.world), 50, 1060);
+    const WaitStates w = p.analyse();
+    double of_sender = 0, of_poller = 0;
+    for (const Delay& d : w.delays)
+      (d.rank == 0 ? of_sender : of_poller) += d.short_term_ns + d.long_term_ns;
+    EXPECT_GT(of_sender, 1000) << probes;
+    EXPECT_LT(of_poller, 50) << probes;
+  }
+}
+
 // The path: rank 0 until its send, then rank 1, which everybody waits for at the end.
 TEST(CriticalPath, ChangesRanksWhereTheyWait) {
   TestProgram p(2);

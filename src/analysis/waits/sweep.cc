@@ -260,6 +260,9 @@ void Sweep::end(uint32_t location) {
       if (l.in_instance) ready = collect_collective(location, l.instance, op, true);
       break;
     case Action::kWindowEpoch: collect_window(location); break;
+    case Action::kNothing:
+      if (op.is_poll) collect_probe_in_vain(l);
+      break;
     default: break;
   }
   if (!ready && !l.gave_up) return hold(location);

@@ -110,6 +110,7 @@ class Sweep {
   struct Poll {
     uint32_t serial = 0;
     bool is_open = false, is_probe = false;
+    MessageEnd wanted;      // of probes: a message that any of them would have found
     NodeId node = kNoNode;  // the first of them
     uint64_t begin = 0, ns = 0;
   };
@@ -189,8 +190,6 @@ class Sweep {
   const Release* choose(const LocationState& l);
   void log_wait(LocationState& l, Wait wait, bool is_on_path);
   void log_hidden(LocationState& l, uint64_t from);
-  bool ends_poll(LocationState& l) const;
-  void note_poll(LocationState& l);
   void add_waiting(const LocationState& l, uint64_t ns);
   // Time lost since `since` until `until`, as far as it lies in the window.
   void add_severity(const LocationState& l, Pattern pattern, uint64_t since, uint64_t until);
@@ -211,6 +210,12 @@ class Sweep {
   void drop_messages(LocationState& l);
   void note_eager(const Message& message);
   bool was_eager(const Message& message) const;
+
+  // sweep_polls.cc
+  bool ends_poll(const LocationState& l);
+  uint64_t ready_since(const LocationState& l);
+  void collect_probe_in_vain(LocationState& l);
+  void note_poll(LocationState& l);
 
   // sweep_requests.cc
   void post_request(uint32_t location, const Op& op);

@@ -37,6 +37,7 @@ MessageId Sweep::begin_send(uint32_t location, const MessageEnd& end, uint64_t p
   message.is_standard = !end.is_synchronous && !end.is_buffered && parts == 0;
   message.bytes = end.bytes;
   message.comm = end.comm;
+  message.tag = end.tag;
   if (parts == 0) now_sent(location, message, key);
   messages_.use(id);  // of the receiver's list
   RankState& receiver = ranks_[static_cast<size_t>(end.peer)];
@@ -225,9 +226,9 @@ void Sweep::collect_send(LocationState& l, MessageId id) {
   if (id == kNoMessage) return;
   const Message& message = messages_.at(id);
   // The conditions, in turn: both ends are there; the receive came while the send was inside of its
-  // call, or kept it in any case; it came after the message was ready; and the library had no
-  // buffer for it from the program.
-  const bool is_late = message.is_sent && message.is_posted && message.posted_ns > l.begin &&
+  // call, or tested in vain, or kept it in any case; it came after the message was ready; and the
+  // library had no buffer for it from the program.
+  const bool is_late = message.is_sent && message.is_posted && message.posted_ns > ready_since(l) &&
                        (message.posted_ns <= l.end || message.is_synchronous) &&
                        message.posted_ns > message.sent_ns && !message.is_buffered;
   if (!is_late || was_eager(message)) return;

@@ -106,7 +106,7 @@ bool Sweep::collect_requests(uint32_t location) {
   return true;
 }
 
-// Whether what a test asks for in vain was not sent yet at its end.
+// Whether what a test asks for in vain was not there yet at its end.
 void Sweep::collect_unsuccessful(LocationState& l) {
   for (RequestUse& use : l.current.op->unsuccessful) {
     const Request* const request = request_of(rank_of(l), use);
@@ -119,6 +119,12 @@ void Sweep::collect_unsuccessful(LocationState& l) {
       is_unsuccessful_ = true;
       unsuccessful_pattern_ = pattern_of(op.collective);
       continue;
+    }
+    // Of other sends nobody knows whether they wait for their receives.
+    if (request->send != kNoMessage) {
+      const Message& message = messages_.at(request->send);
+      if (message.is_synchronous && message.is_sent && !message.is_posted)
+        is_unsuccessful_ = true, unsuccessful_pattern_ = Pattern::kLateReceiver;
     }
     // Of a wildcard the trace tells the message only where a call has completed it. One that is
     // never completed is taken for never sent.

@@ -1,5 +1,5 @@
-// What a call waited for, of all that it could not end before; polls; and waiting that the patterns
-// do not know.
+// What a call waited for, of all that it could not end before; and waiting that the patterns do not
+// know.
 
 #include <algorithm>
 
@@ -39,7 +39,7 @@ const Sweep::Release* Sweep::choose(const LocationState& l) {
     return certain;
   // Unless both were still open when the call began, only the send can explain that it took so
   // long.
-  const bool both_fit = certain != nullptr && certain->time > l.begin;
+  const bool both_fit = certain != nullptr && certain->time > ready_since(l);
   if (!both_fit) return possible;
   if (possible->is_small) return certain;
   return possible->time - certain->time > l.end - possible->time ? possible : certain;
@@ -156,46 +156,6 @@ void Sweep::join(LocationState& l) {
   wait.end = rank.joined_ns;
   if (wait.end > wait.begin && wait.end <= l.begin) log_wait(l, wait, true);
   rank.joined = kNoNode;
-}
-
-// Whether the call found what was asked for in vain before.
-bool Sweep::ends_poll(LocationState& l) const {
-  const Op& op = *l.current.op;
-  const OpStates& states = ranks_[static_cast<size_t>(l.rank)].states;
-  // A test that finds nothing goes on with the poll, and one that finds it is no poll any more.
-  if (!l.poll.is_open || op.is_poll) return false;
-  if (op.action != Action::kComplete) return l.poll.is_probe && !received_.empty();
-  return std::any_of(op.requests.begin(), op.requests.end(), [&](const RequestUse& use) {
-    const OpState* const state = use.maker == nullptr ? nullptr : states.find(*use.maker);
-    return state != nullptr && state->made.exists && state->made.poll == l.poll.serial;
-  });
-}
-
-// A test in vain: all of it was spent waiting, if what it asked for was not there at its end. What
-// it waited for is known when it is found.
-void Sweep::note_poll(LocationState& l) {
-  Poll& poll = l.poll;
-  const bool is_probe = l.current.op->unsuccessful.empty();
-  if (!is_unsuccessful_ && !is_probe) return;
-  // The number tells requests of this poll from those of an earlier one, which may still be open.
-  if (!poll.is_open) {
-    poll.is_open = true;
-    poll.is_probe = false;
-    ++poll.serial;
-    poll.node = l.node;
-    poll.begin = l.begin;
-    poll.ns = 0;
-  }
-  poll.is_probe = poll.is_probe || is_probe;
-  for (RequestUse& use : l.current.op->unsuccessful)
-    if (Request* const request = request_of(rank_of(l), use)) request->poll = poll.serial;
-  if (!is_unsuccessful_ || l.end <= l.begin) return;
-  const uint64_t ns = options_.window.part(l.begin, l.end);
-  poll.ns += ns;
-  counts_.unassigned_ns += ns;
-  add_waiting(l, ns);
-  add_severity(l, unsuccessful_pattern_, l.begin, l.end);
-  tell_wait(l, l.begin, l.end);
 }
 
 void Sweep::add_waiting(const LocationState& l, uint64_t ns) {
