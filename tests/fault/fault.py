@@ -183,6 +183,8 @@ def dies_by_itself(way, victim, calls):
             last = case.dumped(victim)[-1]
             expect(last["call"] == "MPI_Abort" and last["args"]["errorcode"] == 7, "last call: %r", last)
             expect("MPI_Abort" in losses["died_first"][0]["detail"], "%r", losses["died_first"])
+        elif way == "error":
+            expect("in MPI_Send" in losses["died_first"][0]["detail"], "%r", losses["died_first"])
         elif way.startswith("alarm"):
             expect(any("MPI_Recv" in l["detail"] for l in losses["died_first" if way == "alarm-exit" else "call_open"]),
                    "losses: %r", dict(losses))
@@ -475,6 +477,7 @@ TESTS = {
     "abort": dies_by_itself("abort", 0, FEW),
     "exit": dies_by_itself("exit", 2, FEW),
     "_exit": dies_by_itself("_exit", 1, FEW),
+    "error": dies_by_itself("error", 2, FEW),
     "alarm_abort": dies_by_itself("alarm-abort", 2, FEW),
     "alarm_exit": dies_by_itself("alarm-exit", 1, FEW),
     "alarm__exit": dies_by_itself("alarm-_exit", 3, FEW),

@@ -225,7 +225,9 @@ void PostMortem::add_death(std::vector<LossRecord>& losses) {
   } else {
     story_ = "before its first call";
   }
-  if (first.state == State::kExited) story_ += ", by exit";
+  const bool says_so = first.open_call == mpi::kMPI_Abort;
+  if (first.state == State::kExited && !says_so)
+    story_ += first.open_call == 0 ? ", by exit" : ", by exit or a fatal error of MPI";
   story_ += ", " + std::to_string((latest - first.time_ns) / 1000) +
             " us before the last sign of any rank";
   losses.push_back({"died_first", 0, static_cast<int64_t>(first.rank), story_});

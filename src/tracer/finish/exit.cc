@@ -1,6 +1,7 @@
 // Runs behind the exit handlers and destructors of the program, and before those of the MPI
 // library, which stands below the recorder. Also in processes that never use MPI: the children of a
 // program inherit the preload.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include "options/environment.h"
 #include "tracer/finish/finish.h"
 #include "tracer/messages/rank_log.h"
+#include "tracer/spool/exit_sign.h"
 #include "tracer/startup/startup.h"
 #include "tracer/state/slow_path_reasons.h"
 
@@ -45,3 +47,43 @@ __attribute__((destructor)) void process_ends() {
 }  // namespace
 
 }  // namespace refrain::tracer
+
+// What MPI_ERRORS_ARE_FATAL comes to in each library: they tell the launcher, which kills the
+// process before any exit handler runs, or end it by _exit(). These functions are seen because the
+// libraries call them as they would another library's; where one is built otherwise, nothing is
+// missing but this sign.
+#ifdef OPEN_MPI
+extern "C" __attribute__((visibility("default"))) int ompi_mpi_abort(void* comm, int code) {
+  using Abort = int (*)(void*, int);
+  static const auto real = reinterpret_cast<Abort>(dlsym(RTLD_NEXT, "ompi_mpi_abort"));
+  refrain::tracer::note_end_by_mpi();
+  if (real == nullptr) _exit(code);
+  return real(comm, code);
+}
+#elif defined(MPICH_VERSION)
+namespace {
+
+// Comes back where errors are returned, or the program's own handler does.
+int forward_error(const char* name, void* object, const char* function, int code) {
+  using ErrorReturn = int (*)(void*, const char*, int);
+  const auto real = reinterpret_cast<ErrorReturn>(dlsym(RTLD_NEXT, name));
+  if (real == nullptr) return code;
+  refrain::tracer::note_end_by_mpi();
+  const int rc = real(object, function, code);
+  refrain::tracer::take_back_end_by_mpi();
+  return rc;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int MPIR_Err_return_comm(void* comm,
+                                                                           const char* function,
+                                                                           int code) {
+  return forward_error("MPIR_Err_return_comm", comm, function, code);
+}
+extern "C" __attribute__((visibility("default"))) int MPIR_Err_return_win(void* win,
+                                                                          const char* function,
+                                                                          int code) {
+  return forward_error("MPIR_Err_return_win", win, function, code);
+}
+#endif

@@ -14,6 +14,7 @@
 #include "format/spool/live_job.h"
 #include "grammar/fold.h"
 #include "options/environment.h"
+#include "tracer/spool/exit_sign.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
@@ -38,14 +39,6 @@ constexpr uint64_t kFirstLog = 4000, kMaxLog = 8 << 20;
 constexpr uint64_t kMinWords = 8000;  // of a log before a checkpoint: a chunk of 64 KiB
 // What statistics of a signature count for in that.
 constexpr uint64_t kStatsBytes = 32;
-
-// Known without making a Process: exit handlers run in programs that never used MPI, too.
-Spool* g_spool = nullptr;
-
-__attribute__((destructor)) void process_exits() {
-  if (g_spool != nullptr && !has_slow_path_reason(slow_path_reasons::kNotRecording))
-    g_spool->set_state(spool::State::kExited);
-}
 
 uint64_t realtime_ns() {
   timespec t{};
@@ -77,9 +70,10 @@ void Spool::open(Process& p, uint64_t run, const Text& text) {
   const KeepErrno keep;
   if (p.spool != nullptr || folder_of(p).empty()) return;
   auto* s = new Spool(p);
+  watch_exit(*s);
   {
     const std::lock_guard<std::mutex> lock(s->mutex_);
-    p.sink = p.spool = g_spool = s;
+    p.sink = p.spool = s;
     if (!s->create(run) || !s->write_all(text) || !s->take_posix())
       s->stop();
     else
@@ -140,6 +134,10 @@ void Spool::text(const std::string& key, const std::string& value) {
 
 void Spool::set_state(spool::State state) {
   if (file_.header() != nullptr && !stopped_) file_.header()->state = state;
+}
+
+spool::State Spool::state() {
+  return file_.header() == nullptr ? spool::State::kStopped : file_.header()->state;
 }
 
 void Spool::abandon() {

@@ -80,6 +80,7 @@ class Spool final : public RecordSink {
   bool each_run_of_times(const Location& location, const TimeVisit& visit) override;
   void own_piece(uint32_t thread, uint64_t call, uint64_t ns) override;
   void set_state(format::spool::State state) override;
+  format::spool::State state();  // kStopped where there is none
   void abandon() override;
   uint64_t mapped() const override { return file_.mapped(); }
 
