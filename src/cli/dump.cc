@@ -167,6 +167,8 @@ base::Status check_selection(const Trace& trace, const DumpArguments& options) {
 
 int run(const DumpArguments& options) {
   if (options.bytes) return dump_bytes(options);
+  if (options.from_ns && options.to_ns && *options.from_ns > *options.to_ns)
+    return report(base::usage("--from-ns is later than --to-ns"));
   const Result<Trace> trace = Trace::open(options.path);
   if (!trace.ok()) return report(trace.error());
   const base::Status selected = check_selection(*trace, options);

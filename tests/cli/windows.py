@@ -161,6 +161,8 @@ class Windows(unittest.TestCase):
             self.assertIn("from 300 ms to 400 ms: times as far as they lie in it", said)
 
     def test_bad_windows(self):
+        said = refrain("dump", path_of(TIMED[0]), "--from-ns", 20, "--to-ns", 10, status=USAGE)
+        self.assertIn("--from-ns is later than --to-ns", said)
         for verb in ("profile", "matrix", "waits"):
             said = refrain(verb, path_of(TIMED[0]), "--from-ns", 20, "--to-ns", 10, status=USAGE)
             self.assertIn("window is empty", said)

@@ -167,7 +167,8 @@ def died():
 
 def wrong_words():
     for words in (["--no-compress"], ["--timing", "bins:0.1", "--no-compress"], PLAIN + ["--buffer", "much"],
-                  PLAIN + ["--buffer", "1"], PLAIN + ["--memory", "64M"], ["--timing", "exact", "--no-write"]):
+                  PLAIN + ["--buffer", "1"], PLAIN + ["--memory", "64M"], ["--timing", "exact", "--no-write"],
+                  ["--timing", "exact", "--buffer", "1M"]):
         program = ["--", os.path.join(options.programs, "p2p_blocking")]
         done = subprocess.run([options.refrain, "record"] + words + program, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=options.work,

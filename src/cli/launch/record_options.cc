@@ -152,6 +152,9 @@ base::Status check_plain(const RecordOptions& options) {
   if (options.is_on(RecordOption::kNoWrite) && !options.is_on(RecordOption::kNoCompress))
     return base::usage(
         "--no-write needs --no-compress: only such a trace is written while the program runs");
+  if (options[RecordOption::kBuffer] != options::default_of(RecordOption::kBuffer) &&
+      !options.is_on(RecordOption::kNoCompress))
+    return base::usage("--buffer needs --no-compress: only such a trace has buffers of calls");
   return base::Done{};
 }
 
