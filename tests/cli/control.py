@@ -24,6 +24,7 @@ from expectations import expect  # noqa: E402
 class Runner:
     def __init__(self, options, mpi, programs, folder):
         self.options, self.mpi, self.programs, self.folder = options, mpi, programs, folder
+        self.said = ""
 
     def record(self, program, *words, env=None, arguments=(), ranks=2):
         """The trace's path, or None when the job failed."""
@@ -37,8 +38,9 @@ class Runner:
             "--", os.path.join(self.programs, program)] + list(arguments)
         preload = [self.options.shim] if self.mpi == "mpich" and self.options.shim else []
         done = mpirun.run_job(self.mpi, ranks, command, 90, preload, settings, cwd=self.folder)
+        self.said = done.stderr.decode(errors="replace")
         if done.status != 0:
-            print(done.stderr.decode(errors="replace")[-500:])
+            print(self.said[-500:])
         return trace if done.status == 0 and os.path.exists(trace) else None
 
     def ask(self, *words):
@@ -88,10 +90,12 @@ def check_inside(run):
     """What the MPI library calls inside of a call that is left out is no call of the program."""
     for option in ("--without", "--only"):
         word = "io" if option == "--without" else "comm,type,group,info,env,coll,p2p"
-        trace = run.record("files", option, word)
+        trace = run.record("files", option, word, env={"REFRAIN_QUIET": "0"})
         if not trace:
             expect(False, "%s files %s %s: no trace" % (run.mpi, option, word))
             continue
+        calls = "{:,}".format(sum(left_out(run.info(trace)).values())).replace(",", " ")
+        expect("losses: left_out (%s calls); next" % calls in run.said, "one loss of %s calls: %s" % (calls, run.said))
         for rank in range(2):
             log = [l["call"] for l in trace_log.read_log(os.path.join(run.folder, "log.%d" % rank))]
             gone = set(left_out(run.info(trace)))

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "grammar/fold.h"
@@ -49,18 +51,24 @@ uint64_t ranks_of(const format::TraceData& trace) {
   return all;
 }
 
-// "no losses", or the first few with how many calls they are about.
+// "no losses", or the first few reasons with how many calls they are about in all: a filter has a
+// loss for each function.
 std::string losses_text(const format::TraceData& trace) {
   constexpr size_t kShown = 3;
   if (trace.losses.empty()) return "no losses";
-  std::string text;
-  for (size_t i = 0; i < trace.losses.size() && i < kShown; ++i) {
-    const format::LossRecord& loss = trace.losses[i];
-    text += (i == 0 ? "losses: " : ", ") + loss.reason;
-    if (loss.calls > 0) text += " (" + counted_text(loss.calls, "call") + ")";
+  std::vector<std::pair<std::string, uint64_t>> reasons;
+  for (const format::LossRecord& loss : trace.losses) {
+    size_t i = 0;
+    while (i < reasons.size() && reasons[i].first != loss.reason) ++i;
+    if (i == reasons.size()) reasons.emplace_back(loss.reason, 0);
+    reasons[i].second += loss.calls;
   }
-  if (trace.losses.size() > kShown)
-    text += " and " + count_text(trace.losses.size() - kShown) + " more";
+  std::string text;
+  for (size_t i = 0; i < reasons.size() && i < kShown; ++i) {
+    text += (i == 0 ? "losses: " : ", ") + reasons[i].first;
+    if (reasons[i].second > 0) text += " (" + counted_text(reasons[i].second, "call") + ")";
+  }
+  if (reasons.size() > kShown) text += " and " + count_text(reasons.size() - kShown) + " more";
   return text;
 }
 
