@@ -83,4 +83,14 @@ void give_back(uint64_t key) {
   if (!is_named(type)) REFRAIN_REAL(PMPI_Type_free)(&type);
 }
 
+bool may_be_datatype([[maybe_unused]] uint64_t type) {
+#if defined(MPICH_VERSION) && !defined(MPI_ABI_VERSION)
+  // The two highest bits say how a handle is stored (1: predefined), the four behind them of what.
+  const auto handle = static_cast<uint32_t>(type);
+  return handle >> 30 >= 2 && (handle >> 26 & 0xf) == (static_cast<uint32_t>(MPI_CHAR) >> 26 & 0xf);
+#else
+  return false;
+#endif
+}
+
 }  // namespace refrain::mpi_runtime

@@ -15,6 +15,10 @@ struct TypeShape {
 };
 TypeShape shape_of(uint64_t type);
 
+// Whether MPI may be asked of a handle that nobody has seen being made: it looks like a derived
+// type of this MPI. Never where a handle is an address.
+bool may_be_datatype(uint64_t type);
+
 // In numbers wide enough for every MPI.
 struct TypeContents {
   int combiner = 0;

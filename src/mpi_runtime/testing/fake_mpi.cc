@@ -96,6 +96,7 @@ Agreement::~Agreement() = default;
 void Agreement::reduce(uint64_t*, int, By) const { ++fake::mpi().agreements; }
 
 TypeShape shape_of(uint64_t type) { return fake::mpi().shapes[type]; }
+bool may_be_datatype(uint64_t type) { return fake::mpi().shapes.count(type) != 0; }
 bool contents_of(uint64_t type, TypeContents& out) {
   out = fake::mpi().contents[type];
   return true;

@@ -43,7 +43,8 @@ base::Result<std::vector<uint32_t>> Machine::places_for(uint64_t ranks) const {
     const std::string at =
         file + ":" + std::to_string(mapping.line) + ":" + std::to_string(mapping.column);
     return base::usage("the machine has places for " + std::to_string(known) +
-                           (known == 1 ? " rank" : " ranks") + ", and the run has " + std::to_string(ranks) +
+                           (known == 1 ? " rank" : " ranks") + ", and the run has " +
+                           std::to_string(ranks) +
                            ": more nodes, cores or entries of the mapping are needed",
                        at);
   }

@@ -17,6 +17,7 @@ void put_shape(base::ByteWriter& payload, const TypeShape& s) {
   payload.put_zigzag(s.extent);
 }
 
+// Of a type that may be gone behind this call.
 uint32_t inner_type(Process& p, uint64_t key) {
   {
     Process::Guard guard(p);
@@ -76,6 +77,12 @@ uint32_t define_datatype(Process& p, uint64_t key) {
   const uint32_t def = p.define(Kind::kDatatype, payload.view(), refs.data(), refs.size());
   p.remember(Kind::kDatatype, key, def);
   return def;
+}
+
+Captured Encoder::describe_datatype(uint64_t key) {
+  if (!location_.process->initialized || !may_be_datatype(key))
+    return {Captured::What::kNone, 0, key};
+  return {Captured::What::kDefinition, inner_type(*location_.process, key), key};
 }
 
 void Encoder::define_new_datatype(uint64_t key) {

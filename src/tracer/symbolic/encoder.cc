@@ -39,10 +39,11 @@ void Encoder::long_varint(uint64_t v) {
   used_ += static_cast<size_t>(write_varint(p, v) - p);
 }
 
-void Encoder::start(mpi::CallId call, uint32_t site) {
+void Encoder::start(mpi::CallId call, uint32_t site, bool describes_types) {
   used_ = 0;
   call_ = call;
   has_pending_ = false;
+  describes_types_ = describes_types;
   left_out_ = 0;
   varint(call);
   if (site == UINT32_MAX) return none();

@@ -55,7 +55,9 @@ class Encoder {
   explicit Encoder(Location& location) : location_(location) {}
 
   // site: definition index, UINT32_MAX unknown.
-  void start(mpi::CallId call, uint32_t site);
+  // describes_types: the call has succeeded and came through a Fortran layer. MPICH's makes a type
+  // for an array section of mpi_f08, in no call that is seen, and frees it when the call is over.
+  void start(mpi::CallId call, uint32_t site, bool describes_types = false);
   std::string_view bytes() const { return {buffer_.data(), used_}; }
 
   // -- scalars --
@@ -87,8 +89,12 @@ class Encoder {
   // -- handles --
   template <class H>
   void handle(Kind kind, H h, bool significant = true) {
-    (void)significant;  // lookups never ask MPI, so a meaningless handle does no harm
-    captured(lookup(kind, handle_key(h)));
+    // Lookups never ask MPI, so a meaningless handle does no harm.
+    const Captured known = lookup(kind, handle_key(h));
+    if (kind == Kind::kDatatype && known.what == Captured::What::kNone && significant &&
+        describes_types_) [[unlikely]]
+      return captured(describe_datatype(handle_key(h)));
+    captured(known);
   }
   void captured(const Captured& c);
   template <class H>
@@ -278,6 +284,7 @@ class Encoder {
   void define_comm(uint64_t parent, uint64_t comm, bool same_group_known);
   void define_threadcomm(uint64_t parent, int threads, uint64_t comm);
   void define_new_datatype(uint64_t type);
+  Captured describe_datatype(uint64_t type);
   void define_new(Kind kind, uint64_t comm, uint64_t object);
   void request_by_key(uint64_t request, const void* variable);
   void make_request(uint64_t request, const void* variable, const RequestTraits& traits);
@@ -295,6 +302,7 @@ class Encoder {
   std::vector<char> buffer_;
   size_t used_ = 0;
   mpi::CallId call_ = 0;
+  bool describes_types_ = false;
 
   // The array being written: where its current run of equal elements stands.
   size_t element_ = 0, run_begin_ = 0, run_size_ = 0;

@@ -252,7 +252,7 @@ Encoder& CallScope::encoder(int rc) {
   const bool is_from_fortran = state_ == State::kOther && fortran_.address != nullptr;
   path_ = &location_->paths.find(*location_->process, location_->stack,
                                  {address_, frame_, is_from_fortran ? wrapper_ : frame_});
-  location_->encoder.start(call(), path_->definition);
+  location_->encoder.start(call(), path_->definition, is_from_fortran && rc == 0);
   if (is_left_out()) location_->encoder.leave_out((call_ & kFilteredCall) != 0);
   return location_->encoder;
 }

@@ -26,8 +26,8 @@ inline void put(ShapeWriter& s, const std::vector<int64_t>& values) {
   for (const int64_t v : values) s.repeat(1).integer(v);
 }
 
-// Calls of ranks, with one thread each if nothing else is said. A signature is stored once, as in a recorded trace, so that
-// requests have the names that a recorder gives them.
+// Calls of ranks, with one thread each if nothing else is said. A signature is stored once, as in a
+// recorded trace, so that requests have the names that a recorder gives them.
 class TestProgram {
  public:
   explicit TestProgram(int ranks) : builder_(static_cast<uint64_t>(ranks)) {
