@@ -59,6 +59,12 @@ program fortran
                       MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
   end if
   print '(a,i0,a,6(1x,i0),a,i0)', 'rank ', rank, ' section', matrix(2, :), ' of ', sum(matrix)
+  ! Sections of several shapes in one call, whose types have the same handle.
+  do i = 1, 6
+    count = 1 + mod(i, 2)
+    call MPI_Sendrecv(matrix(1:4 * count:4, 1:3:2), 2 * count, MPI_INTEGER, to, 4, tall(1:4 * count:2), 2 * count, &
+                      MPI_INTEGER, from, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+  end do
 #endif
 
   parts = [(0.1d0 * rank + i, i = 1, 3)]

@@ -24,7 +24,7 @@ RANKS = 3
 # Of all ranks' messages in fortran.F90: arrays, a short one, and sections where the binding has them. The types that
 # MPI's Fortran layer makes for sections are in no call of the program.
 ELEMENTS = {"fortran_MPIF_alone": 3 * (8 + 4) + 5, "fortran_MPI_alone": 3 * (8 + 4) + 5,
-            "fortran_F08_alone": 3 * (8 + 4 + 3) + 5}
+            "fortran_F08_alone": 3 * (8 + 4 + 3 + 3 * (4 + 2)) + 5}
 PROGRAMS = ("fortran_MPIF_alone", "fortran_MPI_alone", "fortran_F08_alone", "openmp_alone")
 
 

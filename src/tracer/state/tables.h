@@ -12,7 +12,9 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "format/trace_data.h"
@@ -86,7 +88,9 @@ class Tables {
     uint32_t def;
   };
   std::vector<Ending> ending;
-  IdPool ids[32];                // by DefinitionKind
+  IdPool ids[32];  // by DefinitionKind
+  // Of types that no recorded call made (symbolic/datatypes.cc), by what they are.
+  std::unordered_map<std::string, uint32_t> described_types;
   StableArray<CommInfo*> comms;  // by definition index; null where it is none; never freed
 
   // ---- signatures ----

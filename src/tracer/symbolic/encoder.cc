@@ -44,6 +44,7 @@ void Encoder::start(mpi::CallId call, uint32_t site, bool describes_types) {
   call_ = call;
   has_pending_ = false;
   describes_types_ = describes_types;
+  has_described_ = false;
   left_out_ = 0;
   varint(call);
   if (site == UINT32_MAX) return none();

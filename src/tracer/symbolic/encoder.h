@@ -58,6 +58,8 @@ class Encoder {
   // describes_types: the call has succeeded and came through a Fortran layer. MPICH's makes a type
   // for an array section of mpi_f08, in no call that is seen, and frees it when the call is over.
   void start(mpi::CallId call, uint32_t site, bool describes_types = false);
+  // Whether the call has such a type, whose handle may be another one's next time, unnoticed.
+  bool has_described() const { return has_described_; }
   std::string_view bytes() const { return {buffer_.data(), used_}; }
 
   // -- scalars --
@@ -302,7 +304,7 @@ class Encoder {
   std::vector<char> buffer_;
   size_t used_ = 0;
   mpi::CallId call_ = 0;
-  bool describes_types_ = false;
+  bool describes_types_ = false, has_described_ = false;
 
   // The array being written: where its current run of equal elements stands.
   size_t element_ = 0, run_begin_ = 0, run_size_ = 0;

@@ -354,8 +354,8 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
   RecordedThread& l = *location_;
   Process& p = *l.process;
   CallMemo* const known = rc_ == MPI_SUCCESS ? l.memos.find(terminal_) : nullptr;
-  // The fast path does not support calls that wait for a size.
-  if (known == nullptr || (call_ & kSizedCall) != 0) return;
+  // The fast path has no calls that wait for a size, nor with types that others make unseen.
+  if (known == nullptr || (call_ & kSizedCall) != 0 || l.encoder.has_described()) return;
   CallMemo& m = *known;
   if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
     l.encoder.memorise_request(m);
