@@ -177,6 +177,7 @@ class Engine {
   base::Result<int64_t> make_from_definition(const Frame& frame, mpi::ParamKind kind,
                                              const Value& value);
   base::Result<int64_t> make_datatype(const Frame& frame, DefinitionId id);
+  void free_defined_types();
   bool is_as_recorded(uint64_t comm, DefinitionId id) const;
   base::Result<int64_t> make_comm(const Frame& frame, DefinitionId id);
 

@@ -80,6 +80,7 @@ base::Status Engine::finalize(Frame& frame) {
   }
   if (options_.at_end) options_.at_end(*this);
   if (auto good = end_endless(); !good.ok()) return good;
+  free_defined_types();
   return call(frame);
 }
 

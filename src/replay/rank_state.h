@@ -87,6 +87,7 @@ struct RankState {
   std::vector<Arena::Block> in_epoch;                  // buffers of accesses to windows
   std::vector<Arena::Block> attached;                  // buffers, in the order of attaching
   std::vector<void*> allocated;                        // by MPI_Alloc_mem
+  std::set<uint64_t> defined_types;                    // made from definitions (definitions.cc)
   std::map<std::pair<int, int>, MPI_Status> statuses;  // by source and tag: the last ones
   MPI_Status made_status{};  // by the program's own hand, for a request of its own
   uint64_t held_session = 0, empty_info = 0;

@@ -45,6 +45,11 @@ def check(options, program, folder):
     sent = sum(pair["bytes"] for pair in matrix["pairs"])
     if expected is not None and sent != 4 * expected:
         return "%d bytes of messages, and not %d" % (sent, 4 * expected)
+    if "F08" in os.path.basename(program):
+        again = mpirun.run_job(options.mpi, RANKS, [options.refrain, "replay", "--compute", "none", "run.rfn"], 100,
+                               cwd=folder, env={"REFRAIN_LIBRARY_PATH": options.libraries})
+        if again.status != 0 or b"leaked" in again.stderr:
+            return "its replay exits with %d: %s" % (again.status, again.stderr.decode(errors="replace")[-300:])
     printed = []
     for rank in range(RANKS):
         done = subprocess.run([options.refrain, "solo", "run.rfn", "--rank", str(rank), "--", program], cwd=folder,

@@ -57,7 +57,19 @@ base::Result<int64_t> Engine::make_datatype(const Frame& frame, DefinitionId id)
     REFRAIN_QUIET(MPI_Type_free)(&bytes);
   }
   REFRAIN_QUIET(MPI_Type_commit)(&made);
+  state_.defined_types.insert(mpi_runtime::handle_key(made));
   return static_cast<int64_t>(mpi_runtime::handle_key(made));
+}
+
+// Before MPI_Finalize, as some libraries say on stderr what is left. No call frees what no call has
+// made; where one does, it is no object any more.
+void Engine::free_defined_types() {
+  for (const auto& [thread, made] : state_.made)
+    for (const auto& [name, key] : made->objects) {
+      if (name.first != mpi::ParamKind::kDatatype || state_.defined_types.erase(key) == 0) continue;
+      auto type = mpi_runtime::handle_of<MPI_Datatype>(key);
+      REFRAIN_QUIET(MPI_Type_free)(&type);
+    }
 }
 
 // Whether a communicator that a call has just made has the recorded members in the recorded order.
