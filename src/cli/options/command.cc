@@ -74,7 +74,11 @@ Option* Command::keep(CLI::Option* option) {
 
 template <class T>
 Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
-  return keep(parser_->add_option(names, value, help));
+  CLI::Option* const option = parser_->add_option(names, value, help);
+  // A value that was forgotten is not the word behind which a command begins.
+  option->check(CLI::Validator(
+      [](std::string& word) { return std::string(word == "--" ? "needs a value" : ""); }, ""));
+  return keep(option);
 }
 
 Option* Command::add_flag(const std::string& names, bool& value, const std::string& help) {

@@ -79,6 +79,8 @@ TEST(UsageError, Values) {
   EXPECT_EQ(command.said({"show", "a.rfn", "--top=-3"}),
             std::string("--top: '-3' is not a whole number from 0 up") + kHelp);
   EXPECT_EQ(command.said({"show", "a.rfn", "--top"}), std::string("--top needs a value") + kHelp);
+  EXPECT_EQ(command.said({"save", "--output", "--", "a.rfn"}),
+            "--output: needs a value (see `refrain save --help`)");
   EXPECT_EQ(command.said({"show", "a.rfn", "--format", "jsno"}),
             std::string("--format: 'jsno' is none of text, json; did you mean 'json'?") + kHelp);
   EXPECT_EQ(command.said({"show", "a.rfn", "--rank", "one"}),
