@@ -27,7 +27,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kStarts = 3;  // of an analysis that crashes
 constexpr auto kPatience = std::chrono::seconds(60);
-constexpr uint64_t kPauseNs = 200'000'000;
+// Between two looks. Each takes a core from ranks that wait for each other, which costs them many
+// times what the look takes; so as seldom as the page shows anything new.
+constexpr std::chrono::seconds kBetweenLooks(1);
+constexpr uint64_t kStepNs = 100'000'000;  // so soon the end of the launch is seen
 
 bool has_jobs(const std::string& folder) {
   std::error_code error;
@@ -40,6 +43,11 @@ bool has_jobs(const std::string& folder) {
 bool is_over(int pipe) {
   pollfd end{pipe, POLLIN, 0};
   return poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0;
+}
+
+void wait_between(online::JobFolder& jobs, int pipe) {
+  const Clock::time_point end = Clock::now() + kBetweenLooks;
+  while (Clock::now() < end && !is_over(pipe)) jobs.wait(kStepNs);
 }
 
 // Looks at the jobs until they have ended, and writes what they leave. A job that does not end with
@@ -60,7 +68,10 @@ int watch_jobs(const std::string& folder, const AnalyzeOptions& options, int pip
     if (was_over && end == Clock::time_point()) end = Clock::now() + kPatience;
     if (was_over && Clock::now() > end)
       return report(base::fail("a job is still there after its launch has ended", folder));
-    (*jobs)->wait(kPauseNs);
+    if (was_over)
+      (*jobs)->wait(kStepNs);
+    else
+      wait_between(**jobs, pipe);
   }
   for (const online::JobNow& job : (*jobs)->now())
     if (const int written = print(online::summary_text(job) + "\n"); written != 0) return written;

@@ -27,7 +27,9 @@ namespace refrain::tracer {
 namespace {
 
 constexpr int kUsage = 2;
-constexpr int kLookMs = 5;  // so long a program waits in MPI_Finalize at most; 0.5 % of a core
+// So long a program waits in MPI_Finalize at most. Every look takes a core from a rank, and there
+// may be as many relays as ranks: 0.5 % of a core each.
+constexpr int kLookMs = 20;
 
 void end_if_some_are_missing(int rank, int size) {
   using Are = RecordedRanks::Are;
