@@ -20,10 +20,8 @@ import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile

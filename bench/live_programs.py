@@ -43,17 +43,14 @@ class Run:
         if way == "serve":
             return [*recorded, "--live-dir", jobs, "--", *command]
         analysers = ranks if way == "inside 1:1" else max(1, ranks // 8)
-        return [*recorded, "--live", "--", *command, ":", *self.launch(analysers), common.REFRAIN, "live", "analyze",
+        return [*recorded, "--live", "--", *command, ":", "-n", str(analysers), common.REFRAIN, "live", "analyze",
                 "-o", f"{place}/live"]
-
-    def launch(self, ranks):
-        return ["-n", str(ranks)]
 
     def __call__(self, way, ranks, command, jobs):
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             cost = f"{place}/cost"
             line = ["mpiexec.mpich", "-genv", "LD_PRELOAD", ":".join(map(str, self.preload)), "-genv", "OWN_COST_FILE",
-                    cost, "-genv", "OWN_COST_PROGRAM", command[0], *self.launch(ranks),
+                    cost, "-genv", "OWN_COST_PROGRAM", command[0], "-n", str(ranks),
                     *self.words_of(way, ranks, command, place, jobs)]
             text = common.run(line, common.MPICH_ENVIRONMENT)
             with open(cost, encoding="ascii") as file:
