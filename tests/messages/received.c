@@ -389,6 +389,7 @@ static void accumulates(void) {
   MPI_Accumulate(out + 6, 6, MPI_INT, right(), 100, 6, MPI_INT, MPI_BXOR, win);
   MPI_Win_fence(0, win);
   got("window", 400, memory + 100, 24);
+  MPI_Barrier(MPI_COMM_WORLD); /* nobody changes what another one is reading */
   MPI_Win_lock_all(0, win);
   MPI_Get_accumulate(out, 6, MPI_INT, in, 6, MPI_INT, right(), 100, 6, MPI_INT, MPI_SUM, win);
   MPI_Win_flush(right(), win);
@@ -427,6 +428,7 @@ static void regions(void) {
   MPI_Put(out, 5, MPI_INT, right(), target, 5, MPI_INT, win);
   MPI_Win_fence(0, win);
   got("window", 1000, block + 250, 20);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Accumulate(out, 2, MPI_INT, right(), target, 2, MPI_INT, MPI_SUM, win);
   MPI_Win_fence(0, win);
   got("window", 1000, block + 250, 20);
