@@ -2,7 +2,7 @@
 """How near `refrain simulate` and `refrain predict` come to runs on other machines: PHANTOM (2010), tables 3 and 4.
 
 usage: predict.py [--out DIR] [--only PROGRAM] [--ranks 64,128,256] [--shares 0.1,0.3,0.5] [--machines fat_tree,torus]
-                  [--seeds 5] [--others] [--tables]
+                  [--seeds 5] [--others] [--tables | --real]
 
 The eight programs of `bench groups`, whose work takes 5 % more or less from piece to piece, run under SimGrid's SMPI.
 Each is recorded once, with exact times, on a crossbar with a faster network. What is predicted is the machine that
@@ -171,15 +171,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--refrain", help="instead of ./refrain")
-    parser.add_argument("--only", choices=sorted(groups.PROGRAMS))
+    parser.add_argument("--only", metavar="PROGRAM", help=f"one of {', '.join(sorted(groups.PROGRAMS))}")
     parser.add_argument("--ranks", default="64,128,256", help="also 1024, which takes hours")
     parser.add_argument("--shares", default="0.1,0.3,0.5")
     parser.add_argument("--machines", default="fat_tree,torus")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--others", action="store_true", help="--contention none and SimGrid's replay beside")
     parser.add_argument("--tables", action="store_true", help="table 3 and figures 10, 12 and 13 (predict_tables.py)")
+    parser.add_argument("--real", action="store_true", help="two ranks of this machine, both MPIs (predict_real.py)")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out, arguments.refrain)
+    if arguments.real:
+        import predict_real
+        return predict_real.run(arguments, folder)
+    if arguments.only not in (None, *groups.PROGRAMS):
+        parser.error(f"--only: there is no program {arguments.only}")
     if not common.has_smpi("no machines to predict"):
         return 0
     if arguments.tables:

@@ -143,8 +143,9 @@ struct refrain_blackboard_counts {
   uint64_t unwanted;    /* of them, those that no source was sensitive to */
   uint64_t jobs;        /* made */
   uint64_t failed_jobs; /* whose operation threw */
-  uint64_t bytes;       /* of payload, now */
-  uint64_t most_bytes;  /* the most there were */
+  /* of payload: now, and the most there were. A thread that runs jobs tells up to 1 KiB late, at
+   * the latest when it finds no job, unless the board has a bound. */
+  uint64_t bytes, most_bytes;
 };
 void refrain_blackboard_count(const refrain_blackboard* board,
                               struct refrain_blackboard_counts* counts);

@@ -4,7 +4,6 @@
 #include <array>
 #include <exception>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -30,17 +29,6 @@ size_t queues_for(int workers) {
 
 }  // namespace
 
-class refrain_blackboard::UnderWay {
- public:
-  explicit UnderWay(refrain_blackboard& board) : board_(board) { board_.unfinished_.fetch_add(1); }
-  ~UnderWay() { board_.end_one(); }
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
-
- private:
-  refrain_blackboard& board_;
-};
-
 class refrain_blackboard::WholeTable {
  public:
   explicit WholeTable(refrain_blackboard& board) : board_(board) {
@@ -58,13 +46,14 @@ class refrain_blackboard::WholeTable {
 
 refrain_blackboard::refrain_blackboard(int workers, size_t most_bytes)
     : most_bytes_(most_bytes),
-      account_(new refrain::blackboard::Account),
-      jobs_(queues_for(workers)) {
+      account_(refrain::blackboard::Account::open(most_bytes != 0)),
+      jobs_(queues_for(workers)),
+      under_way_(*account_) {
   try {
     for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
     stop();
-    account_->release();
+    account_->close();
     throw;
   }
 }
@@ -72,10 +61,12 @@ refrain_blackboard::refrain_blackboard(int workers, size_t most_bytes)
 refrain_blackboard::~refrain_blackboard() {
   static_cast<void>(wait());
   stop();
-  for (const auto& [number, source] : sources_) source->remove();
+  for (const auto& [number, source] : sources_) {
+    source->remove();
+    source->release_stock();
+  }
   sources_.clear();
-  table_.clear();
-  account_->release();
+  account_->close();
 }
 
 void refrain_blackboard::stop() {
@@ -90,18 +81,25 @@ bool refrain_blackboard::is_in_operation() const { return g_working_for == this;
 // Nobody gives memory back when no job is left.
 int refrain_blackboard::wait_for_room(size_t bytes) {
   if (most_bytes_ == 0 || is_in_operation()) return 0;
-  const auto is_full = [&] { return account_->bytes.load() + bytes > most_bytes_; };
+  const auto is_full = [&] {
+    const int64_t held = std::max<int64_t>(account_->bytes.load(), 0);
+    return static_cast<uint64_t>(held) + bytes > most_bytes_;
+  };
   if (!is_full()) return 0;
-  Job job;
-  while (workers_.empty() && is_full()) {
-    if (!jobs_.try_pop(&job)) return REFRAIN_BOARD_EFULL;
-    run(std::exchange(job, Job()));
+  if (workers_.empty()) {
+    Runner runner(under_way_, *account_);
+    Job job;
+    while (is_full()) {
+      if (!jobs_.try_pop(&job)) return REFRAIN_BOARD_EFULL;
+      run(std::exchange(job, Job()), runner);
+    }
+    return 0;
   }
   int code = 0;
   account_->waiting.fetch_add(1);
   for (;;) {
     const uint32_t seen = account_->room.load();
-    const bool is_idle = unfinished_.load() == 0;
+    const bool is_idle = under_way_.is_nothing();
     if (!is_full()) break;
     if (is_idle) {
       code = REFRAIN_BOARD_EFULL;
@@ -113,65 +111,68 @@ int refrain_blackboard::wait_for_room(size_t bytes) {
   return code;
 }
 
-int refrain_blackboard::submit(EntryRef entry) {
-  const size_t bytes = entry.get()->bytes;
-  if (const int code = wait_for_room(bytes); code < 0) return code;
-  // A job that runs is under way itself.
-  std::optional<UnderWay> submission;
-  if (!is_in_operation()) submission.emplace(*this);
+// The first board that an entry is submitted to counts its bytes.
+void refrain_blackboard::account_for(refrain_entry* entry, Runner* runner) {
   refrain::blackboard::Account* none = nullptr;
-  if (entry.get()->account.compare_exchange_strong(none, account_)) {
-    account_->references.fetch_add(1);
+  if (!entry->account.compare_exchange_strong(none, account_)) return;
+  const int64_t bytes = static_cast<int64_t>(entry->bytes);
+  if (runner != nullptr)
+    runner->change_bytes(bytes);
+  else
     account_->add(bytes);
+}
+
+void refrain_blackboard::make_jobs(refrain_entry* entry, std::vector<Job>* jobs) {
+  const size_t own = table_lock_of_thread(table_locks_.size());
+  TableLock& table = table_locks_[own];
+  const std::lock_guard lock(table.lock);
+  ++table.entries;
+  const auto place = table_.find(entry->type);
+  if (place == table_.end()) {
+    ++table.unwanted;
+    return;
   }
-  entry_count_.fetch_add(1, std::memory_order_relaxed);
-  Job first;
-  std::vector<Job> others;
-  {
-    const std::lock_guard lock(table_locks_[table_lock_of_thread(kTableLocks)].lock);
-    const auto place = table_.find(entry.get()->type);
-    if (place == table_.end()) {
-      unwanted_count_.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      for (const std::shared_ptr<Source>& source : place->second) {
-        Job job;
-        if (!source->offer(entry.get(), &job)) continue;
-        if (first.source == nullptr) {
-          first = std::move(job);
-        } else {
-          if (others.empty()) others.reserve(place->second.size() - 1);
-          others.push_back(std::move(job));
-        }
-      }
+  for (Source* const source : place->second) {
+    Job job;
+    if (source->offer(entry, own, &job)) jobs->push_back(std::move(job));
+  }
+  table.jobs += jobs->size();
+}
+
+int refrain_blackboard::submit(EntryRef entry) {
+  if (const int code = wait_for_room(entry.get()->bytes); code < 0) return code;
+  Runner* const runner = is_in_operation() ? Runner::of_thread() : nullptr;
+  // Of this thread, so that it has memory already. What is left by a failure is of no use.
+  thread_local std::vector<Job> jobs;
+  jobs.clear();
+  int64_t counted = 0;
+  if (runner == nullptr) under_way_.begin(counted = 1);  // a job that runs is under way itself
+  try {
+    account_for(entry.get(), runner);
+    make_jobs(entry.get(), &jobs);
+    // Where that of a job is the only one left, its operation may write: so before any job can
+    // begin.
+    entry = EntryRef();
+    if (!jobs.empty()) {
+      begin_jobs(static_cast<int64_t>(jobs.size()), runner);
+      counted = static_cast<int64_t>(jobs.size());
+      jobs_.push(jobs);
+      return 0;
     }
+  } catch (const std::bad_alloc&) {
+    counted -= std::count_if(jobs.begin(), jobs.end(), [](const Job& job) { return !job.source; });
+    under_way_.end(counted);  // those that were not pushed
+    throw;
   }
-  // Where that of a job is the only one left, its operation may write: so before any job can begin.
-  entry = EntryRef();
-  if (first.source != nullptr) enqueue(std::move(first));
-  for (Job& job : others) enqueue(std::move(job));
+  under_way_.end(counted);
   return 0;
 }
 
-void refrain_blackboard::enqueue(Job job) {
-  job_count_.fetch_add(1, std::memory_order_relaxed);
-  unfinished_.fetch_add(1);
-  try {
-    jobs_.push(std::move(job));
-  } catch (const std::bad_alloc&) {
-    end_one();
-    throw;
-  }
-}
-
-void refrain_blackboard::end_one() {
-  if (unfinished_.fetch_sub(1) != 1) return;
-  {
-    const std::lock_guard lock(finished_lock_);
-    finished_.notify_all();
-  }
-  // Whoever waits for room learns that nobody will give any.
-  account_->room.fetch_add(1);
-  account_->room.notify_all();
+void refrain_blackboard::begin_jobs(int64_t jobs, Runner* runner) {
+  if (runner == nullptr)
+    under_way_.begin(jobs - 1);  // what was counted for the submission is the first one's
+  else
+    runner->begin_jobs(jobs);
 }
 
 // -- sources --
@@ -180,29 +181,30 @@ refrain_source refrain_blackboard::add(Source::Settings settings) {
   std::vector<refrain_type> types = settings.sensitivities;
   std::sort(types.begin(), types.end());
   types.erase(std::unique(types.begin(), types.end()), types.end());
-  auto source = std::make_shared<Source>(std::move(settings));
+  SourceRef source(new Source(std::move(settings)));
   const WholeTable lock(*this);
-  for (const refrain_type type : types) table_[type].push_back(source);
+  for (const refrain_type type : types) table_[type].push_back(source.get());
   sources_.emplace(++last_source_, std::move(source));
   return last_source_;
 }
 
 int refrain_blackboard::remove(refrain_source number) {
-  std::shared_ptr<Source> source;
+  SourceRef source;
   {
     const WholeTable lock(*this);
     const auto place = sources_.find(number);
     if (place == sources_.end()) return REFRAIN_BOARD_EINVALID;
     source = std::move(place->second);
     sources_.erase(place);
-    forget(source);
+    forget(source.get());
+    source->release_stock();
   }
   source->remove();
   return 0;
 }
 
 // The caller has all locks.
-void refrain_blackboard::forget(const std::shared_ptr<Source>& source) {
+void refrain_blackboard::forget(Source* source) {
   for (const refrain_type type : source->settings().sensitivities) {
     const auto place = table_.find(type);
     if (place == table_.end()) continue;  // an equal one came before
@@ -213,7 +215,7 @@ void refrain_blackboard::forget(const std::shared_ptr<Source>& source) {
 
 // -- jobs --
 
-void refrain_blackboard::run(Job job) {
+void refrain_blackboard::run(Job job, Runner& runner) {
   const Source::Settings& settings = job.source->settings();
   std::array<refrain_entry*, refrain::blackboard::kMostSensitivities> entries;
   const size_t count = job.entries.size();
@@ -227,8 +229,8 @@ void refrain_blackboard::run(Job job) {
     note_failure(job, "something that is no std::exception");
   }
   g_working_for = outer;
-  job = Job();  // releases the entries, and may end the source
-  end_one();
+  job.entries = refrain::blackboard::JobEntries();  // releases them
+  runner.end_job(std::move(job.source));
 }
 
 void refrain_blackboard::note_failure(const Job& job, const char* what) {
@@ -241,28 +243,38 @@ void refrain_blackboard::note_failure(const Job& job, const char* what) {
 }
 
 void refrain_blackboard::work() {
+  Runner runner(under_way_, *account_);
   Job job;
-  while (jobs_.pop(&job)) run(std::exchange(job, Job()));
+  for (;;) {
+    while (jobs_.try_pop(&job)) run(std::exchange(job, Job()), runner);
+    runner.put_back();
+    if (!jobs_.pop(&job)) return;
+    run(std::exchange(job, Job()), runner);
+  }
 }
 
 int refrain_blackboard::wait() {
   if (is_in_operation()) return REFRAIN_BOARD_EINVALID;
   if (workers_.empty()) {
+    Runner runner(under_way_, *account_);
     Job job;
-    while (jobs_.try_pop(&job)) run(std::exchange(job, Job()));
+    while (jobs_.try_pop(&job)) run(std::exchange(job, Job()), runner);
   }
-  std::unique_lock lock(finished_lock_);
-  finished_.wait(lock, [&] { return unfinished_.load() == 0; });
+  under_way_.wait();
   return 0;
 }
 
 void refrain_blackboard::count(refrain_blackboard_counts* counts) const {
-  counts->entries = entry_count_.load();
-  counts->unwanted = unwanted_count_.load();
-  counts->jobs = job_count_.load();
+  *counts = {};
+  for (TableLock& one : table_locks_) {
+    const std::lock_guard lock(one.lock);
+    counts->entries += one.entries;
+    counts->unwanted += one.unwanted;
+    counts->jobs += one.jobs;
+  }
   counts->failed_jobs = failed_count_.load();
-  counts->bytes = account_->bytes.load();
-  counts->most_bytes = account_->most_bytes.load();
+  counts->bytes = static_cast<uint64_t>(std::max<int64_t>(account_->bytes.load(), 0));
+  counts->most_bytes = static_cast<uint64_t>(account_->most_bytes.load());
 }
 
 std::string refrain_blackboard::failures() const {

@@ -3,10 +3,8 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,7 +13,9 @@
 
 #include "blackboard/entry.h"
 #include "blackboard/job_queues.h"
+#include "blackboard/runner.h"
 #include "blackboard/source.h"
+#include "blackboard/under_way.h"
 
 struct refrain_blackboard {
  public:
@@ -23,7 +23,7 @@ struct refrain_blackboard {
   ~refrain_blackboard();
 
   int wait();
-  bool is_idle() const { return unfinished_.load() == 0; }
+  bool is_idle() const { return under_way_.is_nothing(); }
   int submit(refrain::EntryRef entry);
   refrain_source add(refrain::blackboard::Source::Settings settings);
   int remove(refrain_source source);
@@ -33,43 +33,39 @@ struct refrain_blackboard {
  private:
   using Source = refrain::blackboard::Source;
   using Job = refrain::blackboard::Job;
-  using Sensitive = std::vector<std::shared_ptr<Source>>;
-
-  // What is under way: a submission, or a job that waits or runs.
-  class UnderWay;
+  using Runner = refrain::blackboard::Runner;
+  using SourceRef = refrain::blackboard::SourceRef;
 
   bool is_in_operation() const;
   int wait_for_room(size_t bytes);
-  void enqueue(Job job);
-  void end_one();
+  void account_for(refrain_entry* entry, Runner* runner);
+  void make_jobs(refrain_entry* entry, std::vector<Job>* jobs);
+  void begin_jobs(int64_t jobs, Runner* runner);
   void stop();
-  void run(Job job);
+  void run(Job job, Runner& runner);
   void work();
   void note_failure(const Job& job, const char* what);
-  void forget(const std::shared_ptr<Source>& source);
+  void forget(Source* source);
 
   const size_t most_bytes_;
   refrain::blackboard::Account* const account_;
   refrain::blackboard::JobQueues jobs_;
   std::vector<std::thread> workers_;
 
-  // Whoever submits locks one of them, whoever changes the table locks all.
+  // Whoever submits locks one of them, whoever changes the table locks all. Each counts what was
+  // submitted under it.
   struct alignas(64) TableLock {
     std::mutex lock;
+    uint64_t entries = 0, unwanted = 0, jobs = 0;
   };
   class WholeTable;
-  static constexpr size_t kTableLocks = 8;
-  std::array<TableLock, kTableLocks> table_locks_;
-  std::unordered_map<refrain_type, Sensitive> table_;
-  std::unordered_map<refrain_source, std::shared_ptr<Source>> sources_;
+  mutable std::array<TableLock, refrain::blackboard::kTableLocks> table_locks_;
+  std::unordered_map<refrain_type, std::vector<Source*>> table_;
+  std::unordered_map<refrain_source, SourceRef> sources_;
   refrain_source last_source_ = 0;
 
-  // What changes with every entry shares a line of the cache with nothing else.
-  alignas(64) std::atomic<int64_t> unfinished_{0};  // what is under way
-  std::atomic<uint64_t> entry_count_{0}, unwanted_count_{0}, job_count_{0}, failed_count_{0};
-  alignas(64) std::mutex finished_lock_;
-  std::condition_variable finished_;
-
+  refrain::blackboard::UnderWay under_way_;
+  std::atomic<uint64_t> failed_count_{0};
   mutable std::mutex failures_lock_;
   std::string failures_;
 };

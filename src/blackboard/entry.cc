@@ -1,27 +1,57 @@
 #include "blackboard/entry.h"
 
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <string_view>
+#include <vector>
+
+#include "blackboard/runner.h"
 
 namespace refrain::blackboard {
+namespace {
 
-void Account::add(uint64_t more) {
-  const uint64_t now = bytes.fetch_add(more) + more;
-  uint64_t most = most_bytes.load(std::memory_order_relaxed);
+std::mutex g_accounts_lock;
+// Left to the system at the end: entries may be released behind destructors.
+std::vector<Account*>* g_accounts = nullptr;
+
+}  // namespace
+
+Account* Account::open(bool has_bound) {
+  const std::lock_guard lock(g_accounts_lock);
+  if (g_accounts == nullptr) g_accounts = new std::vector<Account*>;
+  Account* found = nullptr;
+  for (Account* const one : *g_accounts)
+    if (!one->is_open_ && one->bytes.load() == 0) found = one;
+  if (found == nullptr) {
+    auto fresh = std::make_unique<Account>();
+    g_accounts->push_back(fresh.get());
+    found = fresh.release();
+  }
+  found->most_bytes.store(0);
+  found->has_bound = has_bound;
+  found->is_open_ = true;
+  return found;
+}
+
+void Account::close() {
+  const std::lock_guard lock(g_accounts_lock);
+  is_open_ = false;
+}
+
+void Account::add(int64_t more) {
+  const int64_t now = bytes.fetch_add(more) + more;
+  int64_t most = most_bytes.load(std::memory_order_relaxed);
   while (most < now && !most_bytes.compare_exchange_weak(most, now)) {
   }
 }
 
-void Account::give_back(uint64_t less) {
+void Account::give_back(int64_t less) {
   bytes.fetch_sub(less);
   if (waiting.load() == 0) return;
   room.fetch_add(1);
   room.notify_all();
-}
-
-void Account::release() {
-  if (references.fetch_sub(1) == 1) delete this;
 }
 
 }  // namespace refrain::blackboard
@@ -61,11 +91,15 @@ refrain_entry* refrain_entry_keep(refrain_entry* entry) {
 
 void refrain_entry_release(refrain_entry* entry) {
   if (entry->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  using refrain::blackboard::Runner;
   refrain::blackboard::Account* const account = entry->account.load(std::memory_order_relaxed);
   const size_t bytes = entry->bytes;
   entry->~refrain_entry();
   std::free(entry);
   if (account == nullptr) return;
-  account->give_back(bytes);
-  account->release();
+  Runner* const runner = Runner::of_thread();
+  if (runner != nullptr && runner->counts_for(account))
+    runner->change_bytes(-static_cast<int64_t>(bytes));
+  else
+    account->give_back(static_cast<int64_t>(bytes));
 }

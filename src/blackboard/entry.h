@@ -9,16 +9,24 @@
 
 namespace refrain::blackboard {
 
-// The bytes that a board holds. Lives as long as the board or an entry that was submitted to it.
+// The bytes that a board holds. An entry may outlive its board, so accounts are never freed: a
+// later board uses one again of which nothing is left.
 struct Account {
-  std::atomic<int64_t> references{1};
-  std::atomic<uint64_t> bytes{0}, most_bytes{0};
-  std::atomic<uint64_t> waiting{0};  // threads that wait until there is room
-  std::atomic<uint32_t> room{0};     // counts up when bytes were given back while somebody waits
+  alignas(64) std::atomic<int64_t> bytes{
+      0};  // below 0 while a thread has not told yet what it added
+  std::atomic<int64_t> most_bytes{0};
+  alignas(64) std::atomic<uint64_t> waiting{0};  // threads that wait until there is room
+  std::atomic<uint32_t> room{0};  // counts up when bytes were given back while somebody waits
+  bool has_bound = false;         // then every change is told at once
 
-  void add(uint64_t more);
-  void give_back(uint64_t less);
-  void release();
+  static Account* open(bool has_bound);
+  void close();
+
+  void add(int64_t more);
+  void give_back(int64_t less);
+
+ private:
+  bool is_open_ = false;
 };
 
 }  // namespace refrain::blackboard

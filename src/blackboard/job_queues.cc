@@ -38,33 +38,48 @@ size_t next_random() {
   return state >> 16;
 }
 
+// Whoever has the lock of a queue gives it back within some hundred instructions: shorter than to
+// be put to sleep.
+std::unique_lock<std::mutex> locked(std::mutex& lock) {
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    if (lock.try_lock()) return {lock, std::adopt_lock};
+    for (volatile int pause = 0; pause < 8;) pause = pause + 1;
+  }
+  return std::unique_lock(lock);
+}
+
 }  // namespace
 
 JobQueues::Queue& JobQueues::own_queue() {
   return queues_[queues_.size() == 1 ? 0 : place().number % queues_.size()];
 }
 
-void JobQueues::push(Job job) {
+void JobQueues::push(std::vector<Job>& jobs) {
   {
     Queue& queue = own_queue();
-    const std::lock_guard lock(queue.lock);
-    queue.jobs.push_back(std::move(job));
+    const std::unique_lock lock = locked(queue.lock);
+    for (Job& job : jobs) queue.jobs.push_back(std::move(job));
     queue.count.store(queue.jobs.size());
   }
-  wake_one();
+  wake(jobs.size());
+  jobs.clear();
 }
 
 // Whoever counts itself a sleeper after this began sees the jobs before it sleeps.
-void JobQueues::wake_one() {
+void JobQueues::wake(size_t jobs) {
   if (sleepers_.load() == 0) return;
   const std::lock_guard lock(sleep_lock_);
-  wake_.notify_one();
+  if (jobs == 1)
+    wake_.notify_one();
+  else
+    wake_.notify_all();
 }
 
 bool JobQueues::take_own(Job* job) {
   Queue& queue = own_queue();
   if (queue.count.load(std::memory_order_relaxed) == 0) return false;
-  const std::lock_guard lock(queue.lock);
+  const std::unique_lock lock = locked(queue.lock);
   if (queue.jobs.empty()) return false;
   *job = std::move(queue.jobs.front());
   queue.jobs.pop_front();
@@ -95,12 +110,12 @@ bool JobQueues::steal(Job* job) {
   *job = std::move(taken[0]);
   if (count == 1) return true;
   {
-    const std::lock_guard lock(own.lock);
+    const std::unique_lock lock = locked(own.lock);
     own.jobs.insert(own.jobs.end(), std::make_move_iterator(taken.begin() + 1),
                     std::make_move_iterator(taken.begin() + static_cast<std::ptrdiff_t>(count)));
     own.count.store(own.jobs.size());
   }
-  wake_one();  // of those who found nothing while the jobs were in no queue
+  wake(1);  // of those who found nothing while the jobs were in no queue
   return true;
 }
 

@@ -12,16 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "blackboard/source.h"
 #include "refrain/blackboard.h"
 
 namespace refrain::blackboard {
-
-class Source;
 
 // References to the entries of a job. Most jobs have one or two, which need no memory of their own.
 class JobEntries {
@@ -45,7 +43,7 @@ class JobEntries {
 
 // An operation and the entries that it works on.
 struct Job {
-  std::shared_ptr<Source> source;
+  SourceRef source;
   JobEntries entries;
 };
 
@@ -54,7 +52,8 @@ class JobQueues {
   // One queue keeps the order.
   explicit JobQueues(size_t queues) : queues_(queues) {}
 
-  void push(Job job);
+  // Takes all of them.
+  void push(std::vector<Job>& jobs);
   // False when there is none at this moment.
   bool try_pop(Job* job);
   // Waits for one: looks for a while, less and less often, then sleeps. False after stop().
@@ -71,7 +70,7 @@ class JobQueues {
   bool take_own(Job* job);
   bool steal(Job* job);
   bool is_any_queued() const;
-  void wake_one();
+  void wake(size_t jobs);
 
   std::vector<Queue> queues_;
   std::atomic<int64_t> sleepers_{0};

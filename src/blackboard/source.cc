@@ -3,13 +3,35 @@
 #include <utility>
 
 #include "blackboard/entry.h"
+#include "blackboard/job_queues.h"
 
 namespace refrain::blackboard {
 
-bool Source::offer(refrain_entry* entry, Job* job) {
-  if (is_removed_.load(std::memory_order_acquire)) return false;
+Source* Source::reference(size_t table_lock) {
+  constexpr int64_t kTaken = 256;
+  int64_t& stock = stock_[table_lock].references;
+  if (stock == 0) {
+    references_.fetch_add(kTaken, std::memory_order_relaxed);
+    stock = kTaken;
+  }
+  --stock;
+  return this;
+}
+
+void Source::release(int64_t references) {
+  if (references_.fetch_sub(references, std::memory_order_acq_rel) == references) delete this;
+}
+
+void Source::release_stock() {
+  int64_t all = 0;
+  for (Stock& stock : stock_) all += std::exchange(stock.references, 0);
+  if (all > 0) release(all);
+}
+
+bool Source::offer(refrain_entry* entry, size_t table_lock, Job* job) {
+  if (is_removed()) return false;
   if (waiting_.size() == 1) {  // nothing waits, so there is nothing to lock
-    job->source = shared_from_this();
+    job->source = SourceRef(reference(table_lock));
     job->entries.add(EntryRef(refrain_entry_keep(entry)));
     return true;
   }
@@ -24,7 +46,7 @@ bool Source::offer(refrain_entry* entry, Job* job) {
   shortest->emplace_back(refrain_entry_keep(entry));
   if (satisfied_ < waiting_.size()) return false;
   satisfied_ = 0;
-  job->source = shared_from_this();
+  job->source = SourceRef(reference(table_lock));
   for (std::deque<EntryRef>& queue : waiting_) {
     job->entries.add(std::move(queue.front()));
     queue.pop_front();
