@@ -86,7 +86,10 @@ HostKind kind_of(const std::vector<format::RankPlace>& places, const Ranks& rank
 CoreUse core_use(const Trace& trace) {
   const format::TraceData& data = reader::data_of(trace);
   CoreUse out;
-  for (const format::RankTotals& t : data.totals) out.involuntary_switches += t.switches;
+  uint64_t switches = 0;
+  for (const format::RankTotals& t : data.totals) switches += t.switches;
+  // Told in MPI_Finalize, as what recording took.
+  if (switches > 0 || data.cost.ranks > 0) out.involuntary_switches = switches;
   if (data.places.empty()) return out;
   std::map<uint64_t, Ranks> hosts;
   for (uint64_t rank = 0; rank < data.meta.ranks; ++rank) {

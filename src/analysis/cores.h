@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "refrain/trace.h"
@@ -30,7 +31,8 @@ struct CoreUse {
   std::vector<HostKind> kinds;  // by their first host; empty: nothing is known
   uint64_t crowded_ranks = 0;   // on all hosts
   double most_waiting = 0;      // the same share, of the time of all ranks whose place is known
-  uint64_t involuntary_switches = 0;  // of all ranks
+  // Of all ranks; none where nobody has counted them: a trace that came before MPI_Finalize.
+  std::optional<uint64_t> involuntary_switches;
   bool is_crowded() const { return crowded_ranks > 0; }
 };
 

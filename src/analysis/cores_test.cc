@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -49,6 +50,23 @@ Trace trace_of(const std::vector<Where>& ranks, uint64_t cores) {
   }
   if (!is_known) data.place_of_rank = {};
   return builder.open();
+}
+
+// Ranks say in MPI_Finalize how often a core was taken from them, and what recording took.
+TEST(Cores, SwitchesThatNobodyCountedAreNotNone) {
+  const auto switches = [](uint64_t counted, uint64_t memory) {
+    reader::TraceBuilder builder(1);
+    builder.group({0}, {});
+    format::TraceData& data = builder.data();
+    data.totals.resize(1);
+    data.totals[0].switches = counted;
+    data.totals[0].cost.memory_bytes = memory;
+    data.cost = format::cost_of(data.totals);
+    return core_use(builder.open()).involuntary_switches;
+  };
+  EXPECT_EQ(switches(0, 0), std::nullopt);
+  EXPECT_EQ(switches(0, 4096), 0U);
+  EXPECT_EQ(switches(7, 4096), 7U);
 }
 
 TEST(Cores, MoreRanksThanCores) {

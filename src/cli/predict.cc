@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/profile/profile.h"
 #include "cli/options/simulate_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
@@ -52,7 +53,7 @@ int run_regression(const PredictArguments& arguments) {
     if (!info.complete || info.duration_ns == 0)
       return report(base::Error{base::ErrorCode::kIncomplete, "does not say how long the run took",
                                 trace->name()});
-    runs.push_back({info.rank_count, static_cast<double>(info.duration_ns) * 1e-9, {}});
+    runs.push_back({info.rank_count, analysis::time_between_ns(*trace) * 1e-9, {}});
     commands.emplace_back(info.text_of("command"));
   }
   sim::RegressionRun target{arguments.ranks, 0, {}};

@@ -47,9 +47,9 @@ std::string crowding_text(const Trace& trace, const CoreUse& use) {
       text::counted_text(most->crowded_ranks, "rank"),
       text::counted_text(most->crowded_cores, "core"), hosts_of(trace, *most),
       kinds > 1 ? ", and others elsewhere" : "", 100 * use.most_waiting);
-  if (use.involuntary_switches > 0)
+  if (use.involuntary_switches.value_or(0) > 0)
     out += fmt::format("; a core was taken from a rank {} times",
-                       text::count_text(use.involuntary_switches));
+                       text::count_text(*use.involuntary_switches));
   return out + ".";
 }
 
@@ -85,10 +85,11 @@ Json cores_json(const Trace& trace, const CoreUse& use) {
                      {"crowded_ranks", k.crowded_ranks},
                      {"crowded_cores", k.crowded_cores},
                      {"most_waiting_share", k.most_waiting}});
+  const Json switches = use.involuntary_switches ? Json(*use.involuntary_switches) : Json();
   return {{"by_host", std::move(kinds)},
           {"crowded_ranks", use.crowded_ranks},
           {"most_waiting_share", use.most_waiting},
-          {"involuntary_switches", use.involuntary_switches}};
+          {"involuntary_switches", switches}};
 }
 
 }  // namespace refrain::report

@@ -32,7 +32,8 @@ export function environmentSection(data) {
       rows.push(['cores', `${kind.cores} on ${kind.hosts > 1 ? `each of ${format.count(kind.hosts)} hosts (` +
         `${kind.first_host}, ...)` : kind.first_host}, ${kind.usable_cores} for its ${kind.ranks} ranks` +
         `${kind.crowded_ranks > 0 ? `: ${kind.crowded_ranks} of them share ${kind.crowded_cores}` : ''}`]);
-    rows.push(['involuntary switches', format.count(info.cores.involuntary_switches)]);
+    if (info.cores.involuntary_switches !== null)
+      rows.push(['involuntary switches', format.count(info.cores.involuntary_switches)]);
   }
   const cost = info.recorder_cost;
   if (cost) {

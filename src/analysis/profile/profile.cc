@@ -1,11 +1,13 @@
 #include "analysis/profile/profile.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "analysis/profile/sums.h"
 #include "events/payload.h"
 #include "format/trace_data.h"
+#include "mpi/call_ids.h"
 #include "reader/internal.h"
 
 namespace refrain::analysis {
@@ -134,5 +136,17 @@ class Folder {
 }  // namespace
 
 Profile profile(const Trace& trace) { return Folder(trace).run(); }
+
+double time_between_ns(const Trace& trace) {
+  const auto whole = static_cast<double>(trace.info().duration_ns);
+  double start = 0, end = 0;
+  for (const FunctionRow& row : profile(trace).functions) {
+    if (row.call == mpi::kMPI_Init || row.call == mpi::kMPI_Init_thread)
+      start = std::max(start, static_cast<double>(row.totals.max_ns));
+    if (row.call == mpi::kMPI_Finalize) end = static_cast<double>(row.totals.min_ns);
+  }
+  const double between = whole - start - end;
+  return between > 0 ? between : whole;
+}
 
 }  // namespace refrain::analysis

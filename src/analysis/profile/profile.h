@@ -97,6 +97,12 @@ struct Profile {
 // Cannot fail: a Trace is checked when it is opened. O(signatures of all groups times their ranks).
 Profile profile(const Trace& trace);
 
+// Nanoseconds of the run from the end of MPI_Init to the begin of MPI_Finalize, of the longest
+// rank: what simulations predict. That rank is the one that began first, and so was in MPI_Init for
+// the longest time, and in MPI_Finalize for no less than the rank that came last. The whole run
+// where these calls are not in the trace.
+double time_between_ns(const Trace& trace);
+
 // Of what lies in a window (analysis/window.h). What recording cost is not known of a window. Reads
 // the times of calls; fails where the trace has none, or they cannot be read.
 Result<Profile> profile(const Trace& trace, const Window& window);

@@ -57,6 +57,24 @@ TEST_F(Ring, FunctionsAreSortedByTime) {
   EXPECT_DOUBLE_EQ(p.all.time_ns, 2240);
 }
 
+// Two ranks: in MPI_Init for 300 and 200 ns, in MPI_Finalize for 50 and 400.
+TEST(Profile, TimeBetweenIsWithoutInitAndFinalize) {
+  TraceBuilder builder(2);
+  ShapeWriter init("MPI_Init"), finalize("MPI_Finalize");
+  init.none().none();
+  finalize.none();
+  const uint32_t first = builder.signature(init), last = builder.signature(finalize);
+  builder.group({0, 1}, {first, last});
+  auto& data = builder.data();
+  data.meta.duration_ns = 1000;
+  EXPECT_DOUBLE_EQ(time_between_ns(builder.open()), 1000);
+  data.durations[first].min_ns = 200, data.durations[first].max_ns = 300;
+  data.durations[first].sum_ns = 500;
+  data.durations[last].min_ns = 50, data.durations[last].max_ns = 400;
+  data.durations[last].sum_ns = 450;
+  EXPECT_DOUBLE_EQ(time_between_ns(builder.open()), 650);
+}
+
 TEST_F(Ring, PlacesShareTheTimeOfTheirSignature) {
   const Profile p = profile(builder_.open());
   ASSERT_EQ(p.sites.size(), 3U);

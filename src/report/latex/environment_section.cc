@@ -50,7 +50,8 @@ void put_cores(const Json& info, TexTable& table) {
                             " host(s), the first " + code(text(kind["first_host"]), 80) + "; " +
                             count(kind["usable_cores"]) + " for the " + count(kind["ranks"]) +
                             " ranks of each"});
-  table.row({"involuntary switches", count(info["cores"]["involuntary_switches"])});
+  if (const Json& switches = info["cores"]["involuntary_switches"]; !switches.is_null())
+    table.row({"involuntary switches", count(switches)});
 }
 
 void put_programs(const Json& info, TexTable& table) {

@@ -146,7 +146,7 @@ std::string profile_json(const ProfileView& view) {
                             {"outside_ns", r.outside_ns},
                             {"bytes", r.bytes},
                             {"recorder_in_run_ns", r.recorder_in_run_ns},
-                            {"involuntary_switches", r.involuntary_switches},
+                            {"involuntary_switches", known(r, r.involuntary_switches)},
                             {"recorder_ns", known(r, r.recorder_ns)},
                             {"recorder_memory_bytes", known(r, r.recorder_memory_bytes)}});
   out["sizes"] = sizes_json(p);

@@ -167,10 +167,9 @@ void add_cores(std::string& out, const Trace& trace) {
   const analysis::CoreUse use = analysis::core_use(trace);
   if (use.kinds.empty()) return;
   out += fmt::format("  {:<12} {}\n", "cores", cores_text(trace, use, "\n               "));
-  // Told in MPI_Finalize, as what recording took: nobody knows it of a trace that came before.
-  if (use.involuntary_switches == 0 && cost_text(reader::data_of(trace).cost).empty()) return;
+  if (!use.involuntary_switches) return;
   add_known(out, "switches",
-            text::count_text(use.involuntary_switches) +
+            text::count_text(*use.involuntary_switches) +
                 " times a core was taken from a rank that could have gone on");
 }
 
