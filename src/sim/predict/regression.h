@@ -2,11 +2,12 @@
 //
 //   log2 T = b0 + b1 log2 x1 + ... + g(q)
 //
-// T is how long a run took between MPI_Init and MPI_Finalize, q its number of ranks, x its input variables. g is linear or quadratic,
-// in q or in log2 q. B. Barnes et al., "A Regression-Based Approach to Scalability Prediction", ICS
-// 2008, with which PHANTOM, section 7.3.2, compares. There, runs on at most p0 = 16, 32 and 64
-// processors are taken, and the best result is reported, which needs the measured time. Here, the
-// best model is the one that predicts each of its runs best from the others.
+// T is how long a run took between MPI_Init and MPI_Finalize, q its number of ranks, x its input
+// variables. g is linear or quadratic, in q or in log2 q. B. Barnes et al., "A Regression-Based
+// Approach to Scalability Prediction", ICS 2008, with which PHANTOM, section 7.3.2, compares. There
+// runs on at most p0 = 16, 32 and 64 processors are taken, and the best result is reported, which
+// needs the measured time. Here, the best model is the one that predicts each of its runs best from
+// the others.
 //
 // Threads: any.
 #pragma once
