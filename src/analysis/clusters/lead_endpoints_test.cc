@@ -18,6 +18,17 @@
 namespace refrain::analysis::clusters {
 namespace {
 
+// The trace with `k` clusters and their leads' endpoints, written and read again.
+base::Result<Trace> clustered(reader::TraceBuilder& b, uint64_t k) {
+  for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
+  const Trace trace = b.open();
+  const auto found = find(trace, {.k = k, .has_lead_endpoints = true});
+  if (!found.ok()) return found.error();
+  const auto bytes = encode(trace, *found);
+  if (!bytes.ok()) return bytes.error();
+  return Trace::from_bytes(*bytes, "c.rfn");
+}
+
 // With the lead's color all members would be in its communicator.
 TEST(LeadEndpoints, SplitCommunicatorsAsRecorded) {
   constexpr int64_t kRanks = 12, kColumns = 4;
@@ -36,13 +47,7 @@ TEST(LeadEndpoints, SplitCommunicatorsAsRecorded) {
   s.object(site).object(world).integer({Kind::kDigit, kColumns, kRanks / kColumns, 0, 5});
   s.integer({Kind::kDigit, 1, kColumns, 0, 10}).object(reader::table(b.table_of(of_rank)));
   b.group(all, {b.signature(s)});
-  for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
-  const Trace trace = b.open();
-  const auto found = find(trace, {.k = 1, .has_lead_endpoints = true});
-  ASSERT_TRUE(found.ok()) << found.error().to_string();
-  const auto bytes = encode(trace, *found);
-  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
-  const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+  const auto opened = clustered(b, 1);
   ASSERT_TRUE(opened.ok()) << opened.error().to_string();
   const Trace& back = *opened;
   EXPECT_TRUE(back.clustering()->is_replayable) << back.clustering()->why_not;
@@ -110,13 +115,7 @@ TEST(LeadEndpoints, LeadersOfIntercommunicatorsStay) {
       .integer({Kind::kConst, 7, 0, 0})
       .object(world);
   b.group({0, 1, 2, 3}, {b.signature(s)});
-  for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
-  const Trace trace = b.open();
-  const auto found = find(trace, {.k = 4, .has_lead_endpoints = true});
-  ASSERT_TRUE(found.ok()) << found.error().to_string();
-  const auto bytes = encode(trace, *found);
-  ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
-  const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+  const auto opened = clustered(b, 4);
   ASSERT_TRUE(opened.ok()) << opened.error().to_string();
   for (Rank r = 0; r < 4; ++r) {
     if (opened->lead_of(r) != r) continue;
@@ -153,13 +152,7 @@ TEST(LeadEndpoints, OtherArraysOfCountsCannotBeReplayed) {
       s.object(type).object(world);
       b.group({rank}, {b.signature(s)});
     }
-    for (format::RankTotals& t : b.data().totals) t.in_mpi_ns = t.outside_ns = 1000;
-    const Trace trace = b.open();
-    const auto found = find(trace, {.k = 1, .has_lead_endpoints = true});
-    ASSERT_TRUE(found.ok()) << found.error().to_string();
-    const auto bytes = encode(trace, *found);
-    ASSERT_TRUE(bytes.ok()) << bytes.error().to_string();
-    const auto opened = Trace::from_bytes(*bytes, "c.rfn");
+    const auto opened = clustered(b, 1);
     ASSERT_TRUE(opened.ok()) << opened.error().to_string();
     EXPECT_EQ(opened->clustering()->is_replayable, !is_ring) << opened->clustering()->why_not;
   }
