@@ -93,6 +93,9 @@ def predict(job, machine, name, words, at_once):
 
 
 def run(arguments, folder):
+    names = [name for name, _, _ in PROGRAMS]
+    if arguments.only not in (None, *names):
+        common.fail(f"--only: there is no program {arguments.only} among {', '.join(names)}")
     result = []
     for mpi in ("mpich", "openmpi"):
         if mpirun.launcher(mpi) is None:
