@@ -50,13 +50,18 @@ def solo(folder, rank, *words, program=None, **env):
 def alone(folder, printed):
     for rank in range(RANKS):
         before = open(os.path.join(folder, "out.%d" % rank), encoding="utf-8").read()
+        state = os.stat(os.path.join(folder, "state.%d" % rank))
         done = solo(folder, rank, "--scratch", folder + "/scratch")
         expect(done.returncode == 0, "rank %d runs alone: %s" % (rank, done.stderr))
         # The time between two calls of MPI_Wtime, too.
         expect(done.stdout.strip() == printed[rank], "it prints %r: %r" % (printed[rank], done.stdout))
         expect(open(os.path.join(folder, "out.%d" % rank), encoding="utf-8").read() == before, "its file stays")
+        found = os.stat(os.path.join(folder, "state.%d" % rank))
+        expect((found.st_ino, found.st_mtime_ns) == (state.st_ino, state.st_mtime_ns), "one that it removes stays")
         files = os.listdir(folder + "/scratch")
         expect(any(n.endswith("out.%d" % rank) for n in files), "and is in the scratch folder")
+        expect(any(n.endswith("state.%d" % rank) for n in files), "so is one that it has given another name")
+        expect(not any(n.endswith(".part") for n in files), "under that alone")
     solo(folder, 0, "--write-files")
     expect(len(open(os.path.join(folder, "out.0"), encoding="utf-8").readlines()) == 2, "--write-files writes it")
 
