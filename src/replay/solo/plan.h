@@ -89,8 +89,10 @@ struct Plan {
   std::vector<size_t> finished;
   // What is left to the general functions.
   bool is_by_hand = true, has_pending = true, may_release = true, frees_request = false;
-  bool is_mark = false;         // of the program's own: nobody asks for it
-  bool is_short = false;        // see short_way.cc
+  bool is_mark = false;   // of the program's own: nobody asks for it
+  bool is_short = false;  // see short_way.cc
+  // This rank in the communicator, where it sends a block to itself: see own_block.cc; -1: no.
+  int own_rank = -1;
   bool has_one_status = false;  // that the call fills
   // Completes, or not yet, one request, which is all that it is asked for beside its words.
   bool has_one_request = false;

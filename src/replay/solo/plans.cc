@@ -329,6 +329,7 @@ void Player::plan_requests(const Signature& signature, Plan& plan) {
         plan.meaning->does_any(mpi::kDoesReceive))
       plan.flat_later = buffer;
   }
+  plan.own_rank = plan_own_block(signature, plan);
   if (plan.request_param < 0) return;
   plan.frees_request = plan.meaning->plain == mpi::kMPI_Request_free && !signature.failed();
   plan.completes = plan.meaning->plain != mpi::kMPI_Request_free && !plan.makes_request &&

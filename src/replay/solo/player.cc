@@ -169,7 +169,10 @@ void Player::answer_from_trace(Frame& frame) {
   keep_places(frame);
   if (plan.has_pending) keep_pending(frame);
   if (inside_ != nullptr) call_inside(frame);
+  const bool sends_itself = plan.own_rank >= 0 && !frame.is_inside;
+  if (sends_itself) keep_own_block(frame);
   fill_buffers(frame);
+  if (sends_itself) put_own_block(frame);
   handle_error(frame);
   if (plan.request_param >= 0) complete(frame);
   if (plan.may_release) release_freed(frame);

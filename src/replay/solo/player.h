@@ -244,6 +244,12 @@ class Player {
   std::string messages_path() const;
   Object* request_at(const Frame& frame, size_t param, size_t k);
 
+  // ---- own_block.cc ----
+  int plan_own_block(const Signature& signature, const Plan& plan) const;
+  Place own_block(const Frame& frame, const mpi::BufferInfo& buffer);
+  void keep_own_block(const Frame& frame);
+  void put_own_block(const Frame& frame);
+
   // ---- inside.cc: with the other ranks of a group ----
   void open_group(Rank first, Rank last);
   void start_group();
@@ -314,6 +320,7 @@ class Player {
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<std::unique_ptr<Plan>> plans_;  // by signature
   std::vector<Place> places_;                 // of the call that is being answered
+  std::vector<std::byte> own_block_;          // packed; of the same call
   std::vector<std::optional<uint64_t>> constants_;
   std::unordered_map<DefinitionId, std::optional<uint64_t>> predefined_;
   std::unordered_map<uint64_t, mpi::TypeMap> predefined_types_;

@@ -30,7 +30,8 @@ Object& Player::make_request(const Plan& plan, SignatureId signature) {
 // When it is known which arguments are passed by value.
 void Player::plan_short_way(Plan& plan) {
   bool is_short = !plan.is_by_hand && !plan.has_pending && !plan.may_release &&
-                  !plan.frees_request && plan.has_result && plan.widths != nullptr;
+                  !plan.frees_request && plan.has_result && plan.widths != nullptr &&
+                  plan.own_rank < 0;
   for (const Check& check : plan.other_checks)
     is_short = is_short && check.how != Check::How::kGeneral;
   for (const Put& put : plan.puts)

@@ -1,0 +1,99 @@
+// What a rank sends itself in a collective: it is what the program passes now, not what is logged.
+//
+// The log has the whole buffer that a gather has filled, the rank's own block included. That block
+// is the one part whose origin is in this process, and it may hold what has another value in each:
+// ranks tell each other the addresses of their memory by MPI_Allgather, and use their own one.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mpi/call_ids.h"
+#include "replay/solo/player.h"
+
+namespace refrain::replay::solo {
+namespace {
+
+using mpi::BufferInfo;
+using mpi::Extent;
+using mpi::ParamKind;
+
+const BufferInfo* buffer_of(const mpi::CallMeaning& meaning, bool is_written) {
+  for (const BufferInfo& buffer : meaning.buffers)
+    if (buffer.param >= 0 && buffer.is_written == is_written) return &buffer;
+  return nullptr;
+}
+
+bool has_blocks(CallId plain) {
+  switch (plain) {
+    case mpi::kMPI_Allgather:
+    case mpi::kMPI_Allgatherv:
+    case mpi::kMPI_Alltoall:
+    case mpi::kMPI_Alltoallv:
+    case mpi::kMPI_Gather:
+    case mpi::kMPI_Gatherv:
+    case mpi::kMPI_Scatter:
+    case mpi::kMPI_Scatterv: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// The rank of this process in the communicator of a call in which it sends a block to itself, and
+// gets it when the call returns; -1: it is no such call.
+int Player::plan_own_block(const Signature& signature, const Plan& plan) const {
+  if (!has_blocks(plan.meaning->plain) || plan.makes_request || plan.buffers.empty() ||
+      signature.failed())
+    return -1;
+  const Value* const comm = signature.find("comm");
+  if (comm == nullptr || !comm->is_object()) return -1;
+  const auto members = trace_->communicator(comm->definition(), options_.rank);
+  if (!members || members->is_inter) return -1;
+  if (const Value* const root = signature.find("root"); root != nullptr)
+    if (number_of(root->at_entry()) != static_cast<int64_t>(members->me)) return -1;
+  return static_cast<int>(members->me);
+}
+
+// Where the block is that rank `me` sends itself, or receives from itself. No type: nowhere.
+Place Player::own_block(const Frame& frame, const BufferInfo& buffer) {
+  const auto param = [](int8_t i) { return static_cast<size_t>(i); };
+  const auto me = static_cast<uint64_t>(frame.plan->own_rank);
+  const Given& given = frame.given;
+  Place place;
+  const mpi::TypeMap* const type = type_of(given.key(param(buffer.type_param)));
+  if (type == nullptr) return place;
+  const bool is_list = buffer.extent == Extent::kBlocks;
+  const int64_t count = given.number(param(buffer.count_param), is_list ? me : 0);
+  if (count <= 0) return place;
+  int64_t elements = 0;  // in front of it
+  if (is_list)
+    elements = given.number(param(buffer.displs_param), me);
+  else if (buffer.times != mpi::Times::kOnce)
+    elements = static_cast<int64_t>(me) * count;
+  place.at = given.address<std::byte>(param(buffer.param)) + elements * type->extent();
+  place.type = *type;
+  place.count = static_cast<uint64_t>(count);
+  return place;
+}
+
+// Before the buffer is filled: with MPI_IN_PLACE the block is there.
+void Player::keep_own_block(const Frame& frame) {
+  own_block_.clear();
+  const BufferInfo* const in = buffer_of(frame.meaning, false);
+  const BufferInfo* const out = buffer_of(frame.meaning, true);
+  if (in == nullptr || out == nullptr) return;
+  const bool is_in_place =
+      frame.value(static_cast<size_t>(in->param)).at_entry().name() == "MPI_IN_PLACE";
+  const Place from = own_block(frame, is_in_place ? *out : *in);
+  if (from.count == 0) return;
+  own_block_.resize(from.count * static_cast<uint64_t>(from.type.size()));
+  from.type.pack(from.at, from.count, own_block_);
+}
+
+void Player::put_own_block(const Frame& frame) {
+  if (own_block_.empty()) return;
+  const Place to = own_block(frame, *buffer_of(frame.meaning, true));
+  if (to.count > 0) to.type.unpack(own_block_, to.count, to.at);
+}
+
+}  // namespace refrain::replay::solo
