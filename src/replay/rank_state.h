@@ -62,6 +62,8 @@ struct RankState {
   // threads of a replay get on otherwise: so each name counts in the thread that gave it.
   struct Made {
     std::map<ObjectKey, uint64_t> objects;
+    // Handles of objects that MPI has given out again, before the one in `objects`.
+    std::map<ObjectKey, std::vector<uint64_t>> earlier;
     std::map<ObjectKey, std::vector<Arena::Block>> kept;  // memory of windows
     std::unordered_map<SignatureId, Request> requests;
   };

@@ -258,7 +258,14 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
       entry.is_object() && (!exit.is_object() || frame.meaning.does_any(mpi::kDoesFree));
   if (freed) {
     RankState::Made& made = made_with(object_key(kind, entry));
-    made.objects.erase(object_key(kind, entry));
+    const auto earlier = made.earlier.find(object_key(kind, entry));
+    if (earlier == made.earlier.end()) {
+      made.objects.erase(object_key(kind, entry));
+    } else {
+      made.objects[object_key(kind, entry)] = earlier->second.back();
+      earlier->second.pop_back();
+      if (earlier->second.empty()) made.earlier.erase(earlier);
+    }
     made.kept.erase(object_key(kind, entry));
     if (kind == ParamKind::kWin) note_window(frame, object_key(kind, entry), true);
   }
@@ -272,6 +279,13 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     key = with_recorded_neighbours(exit.definition(), key);
   const ObjectKey name = object_key(kind, exit);
   RankState::Made& made = entry.is_object() ? made_with(name) : own_;
+  // The program has another reference to a group, error handler or type that is there, and frees
+  // it as often.
+  const bool may_be_there =
+      kind == ParamKind::kGroup || kind == ParamKind::kErrhandler || kind == ParamKind::kDatatype;
+  if (const auto there = made.objects.find(name);
+      may_be_there && !entry.is_object() && there != made.objects.end())
+    made.earlier[name].push_back(there->second);
   made.objects[name] = key;
   if (kind != ParamKind::kWin) return;
   made.kept[name] = std::move(owner.blocks);

@@ -66,6 +66,18 @@ def alone(folder, printed):
     expect(len(open(os.path.join(folder, "out.0"), encoding="utf-8").readlines()) == 2, "--write-files writes it")
 
 
+def is_there_until_freed(folder):
+    """Both references to the group are recorded, and the replay has both."""
+    for rank in range(RANKS):
+        calls = [json.loads(l) for l in run(["dump", "run.rfn", "--rank", str(rank), "--format", "jsonl"],
+                                            folder).stdout.splitlines()]
+        groups = [c["args"]["group"] for c in calls if c["call"].startswith("MPI_Group_")]
+        expect(groups == ["group#0"] * 3, "rank %d: the group of each call is recorded: %s" % (rank, groups))
+    wrapper = [options.refrain, "replay", "run.rfn", "--compute", "none"]
+    done = mpirun.run_job(options.mpi, RANKS, wrapper, 60, cwd=folder, env={"REFRAIN_LIBRARY_PATH": options.libraries})
+    expect(done.status == 0, "the ring is replayed: %s" % done.stderr.decode(errors="replace")[-300:])
+
+
 def cut_off(folder, name, words, env):
     """Logs that end early have all but their last block; the rank runs until there. Exit status of the job."""
     outcome = run_recorded(folder, name, *words, **env)
@@ -201,8 +213,8 @@ def main():
         os.makedirs(folder + "/scratch")
         printed = record(folder, "run.rfn")
         if not expectations.failures:
-            for part in (lambda: alone(folder, printed), lambda: guard(folder), lambda: built_anew(folder),
-                         lambda: times(folder), lambda: no_network(folder), lambda: ends_early(folder),
+            for part in (lambda: alone(folder, printed), lambda: is_there_until_freed(folder), lambda: guard(folder),
+                         lambda: built_anew(folder), lambda: times(folder), lambda: no_network(folder), lambda: ends_early(folder),
                          lambda: bad_input(folder)):
                 part()
     finally:

@@ -57,6 +57,7 @@ struct Object {
   int64_t fortran = 0;
   uint32_t own = 0;  // our number of it
   DefinitionId definition = kNoDefinition;
+  uint32_t further_references = 0;  // how often more than once MPI has given it out
   bool is_predefined = false;
   bool is_there = false;  // false: it has ended, and its memory waits for the next one
 

@@ -82,6 +82,10 @@ uint64_t Player::handle_of(const Frame& frame, ParamKind kind, const Value& valu
   Object* known = objects_.find_number(kind, number);
   const bool is_other = known != nullptr && known->definition != value.definition() &&
                         frame.meaning.does_any(mpi::kDoesMake);
+  const bool is_again =
+      known != nullptr && !is_other && frame.meaning.does_any(mpi::kDoesMake) &&
+      (kind == ParamKind::kGroup || kind == ParamKind::kErrhandler || kind == ParamKind::kDatatype);
+  if (is_again) ++known->further_references;
   if (known == nullptr || is_other) known = &objects_.make(kind, number);
   known->definition = value.definition();
   return known->key;
@@ -193,6 +197,12 @@ void Player::release_freed(Frame& frame) {
     if (param.direction == Direction::kOut || !(frees || takes_message)) continue;
     if (!frame.given.is_pointer(i) || frame.given.word(i) == 0) continue;
     const uint64_t key = frame.given.key(i);
+    if (Object* const freed = objects_.find(param.kind, key);
+        frees && freed != nullptr && freed->further_references > 0) {
+      --freed->further_references;
+      frame.given.put(i, 0, null_handle(param.kind));
+      break;
+    }
     if (frees) delete_attributes(param.kind, key);
     if (param.kind == ParamKind::kKeyval && callbacks_ > 0) {
       // Attributes that were set with it keep its functions.

@@ -80,6 +80,9 @@ class Tables {
     handle_changes.fetch_add(1, std::memory_order_relaxed);
   }
   HandleMap handles;
+  // Handles that MPI has given out again for an object that was there (symbolic/encoder.h): how
+  // often more than once.
+  HandleMap further_references;
   std::atomic<uint64_t> handle_changes{0};
   // Objects that calls under way free; with several threads only.
   struct Ending {

@@ -121,7 +121,10 @@ Captured Encoder::describe_datatype(uint64_t key) {
 
 void Encoder::define_new_datatype(uint64_t key) {
   const Captured known = lookup_new(Kind::kDatatype, key);
-  if (known.what != Captured::What::kNone) return captured(known);
+  if (known.what != Captured::What::kNone) {
+    add_reference(Kind::kDatatype, known);
+    return captured(known);
+  }
   captured({Captured::What::kDefinition, define_datatype(*location_.process, key), key});
 }
 

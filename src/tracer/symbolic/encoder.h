@@ -228,6 +228,10 @@ class Encoder {
   Captured lookup(Kind kind, uint64_t key);
   Captured learn(Kind kind, uint64_t key);
   void release(Kind kind, const Captured& c);
+  // MPI gives out a group, error handler or datatype that is there once more, with the same handle:
+  // the program frees it as often.
+  void add_reference(Kind kind, const Captured& c);
+  bool has_further_reference(Kind kind, const Captured& c) const;
   // Arrays of anything: begin, (begin_element, one field, end_element)*, end. Equal neighbours are
   // stored once.
   void begin_array(int64_t n);

@@ -50,7 +50,10 @@ Captured Encoder::lookup(Kind kind, uint64_t key) {
 
 Captured Encoder::learn(Kind kind, uint64_t key) {
   const Captured known = lookup_new(kind, key);
-  if (known.what != Captured::What::kNone) return known;
+  if (known.what != Captured::What::kNone) {
+    add_reference(kind, known);
+    return known;
+  }
   Process& p = *location_.process;
   Process::Guard guard(p);
   base::ByteWriter payload;
@@ -60,12 +63,31 @@ Captured Encoder::learn(Kind kind, uint64_t key) {
   return {Captured::What::kDefinition, def, key};
 }
 
+void Encoder::add_reference(Kind kind, const Captured& c) {
+  if (kind != Kind::kGroup && kind != Kind::kErrhandler && kind != Kind::kDatatype) return;
+  if (c.what != Captured::What::kDefinition) return;
+  Process& p = *location_.process;
+  Process::Guard guard(p);
+  base::ByteReader payload(p.definition(c.index).payload);
+  if (payload.zigzag() < 0) return;  // predefined, and never freed
+  const uint32_t had = p.further_references.find(kind, c.key);
+  p.further_references.put(kind, c.key, had == HandleMap::kMissing ? 1 : had + 1);
+}
+
+// Lock held.
+bool Encoder::has_further_reference(Kind kind, const Captured& c) const {
+  const Process& p = *location_.process;
+  return p.further_references.find(kind, c.key) != HandleMap::kMissing &&
+         p.handles.find(kind, c.key) == c.index;
+}
+
 void Encoder::set_ending(Kind kind, const Captured& c, bool ending) {
   Process& p = *location_.process;
   if (!p.threaded || c.what != Captured::What::kDefinition) return;
   Process::Guard guard(p);
   // From here until release() the MPI library may give the same value to another thread, for a new
   // object.
+  if (ending && has_further_reference(kind, c)) return;
   if (ending) return p.ending.push_back({kind, c.key, c.index});
   for (auto& e : p.ending)
     if (e.kind == kind && e.key == c.key && e.def == c.index) {
@@ -91,6 +113,11 @@ void Encoder::release(Kind kind, const Captured& c) {
   Process& p = *location_.process;
   {
     Process::Guard guard(p);
+    if (has_further_reference(kind, c)) {
+      const uint32_t had = p.further_references.find(kind, c.key);
+      if (had > 1) return p.further_references.put(kind, c.key, had - 1);
+      return p.further_references.erase(kind, c.key);
+    }
     // Another thread may have been given the same handle value in the meantime: then it is not
     // ours.
     if (p.handles.find(kind, c.key) == c.index) p.forget(kind, c.key);

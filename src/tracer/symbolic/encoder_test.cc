@@ -120,6 +120,25 @@ TEST(Encoder, CommunicatorsAreCountedByFamily) {
   EXPECT_EQ(e.lookup(Kind::kComm, 12).index, first.index);
 }
 
+TEST(Encoder, AHandleThatIsGivenOutTwiceIsThereUntilItIsFreedTwice) {
+  for (const Kind kind : {Kind::kGroup, Kind::kErrhandler}) {
+    TestRank rank;
+    Encoder e(rank.location());
+    e.start(mpi::kMPI_Comm_group, kNoSite);
+    e.new_handle(kind, uint64_t{30});  // as MPI_Comm_group and MPI_Comm_get_errhandler do
+    e.new_handle(kind, uint64_t{30});
+    const Captured both = e.lookup(kind, 30);
+    ASSERT_EQ(both.what, Captured::What::kDefinition);
+    e.release(kind, both);
+    EXPECT_EQ(e.lookup(kind, 30).index, both.index) << "the program has the other one";
+    e.release(kind, both);
+    EXPECT_EQ(e.lookup(kind, 30).what, Captured::What::kNone);
+    // Its number is the next one's.
+    e.new_handle(kind, uint64_t{31});
+    EXPECT_EQ(e.lookup(kind, 31).index, both.index);
+  }
+}
+
 TEST(Encoder, DatatypesAreTheirConstruction) {
   TestRank rank;
   Encoder e(rank.location());
