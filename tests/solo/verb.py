@@ -214,7 +214,8 @@ def main():
         printed = record(folder, "run.rfn")
         if not expectations.failures:
             for part in (lambda: alone(folder, printed), lambda: is_there_until_freed(folder), lambda: guard(folder),
-                         lambda: built_anew(folder), lambda: times(folder), lambda: no_network(folder), lambda: ends_early(folder),
+                         lambda: built_anew(folder), lambda: times(folder), lambda: no_network(folder),
+                         lambda: ends_early(folder),
                          lambda: bad_input(folder)):
                 part()
     finally:
