@@ -14,21 +14,6 @@ namespace {
 // Calls that are kept to find those inside of a later one.
 constexpr size_t kMostKept = size_t{1} << 16;
 
-// Whether the rank may have calls inside of calls: those of callbacks, which it must have made
-// known to MPI. Without them the first call that begins behind the window is the end of it.
-bool may_nest(RankReader& reader) {
-  const Trace& trace = reader.trace();
-  const auto group = trace.group_of(reader.rank());
-  if (!group) return false;
-  for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
-    const std::string_view name = reader.signature(seen.signature).name;
-    for (const std::string_view part :
-         {"Op_create", "op_create", "keyval", "errhandler", "Grequest", "grequest", "datarep"})
-      if (name.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 // The time of one thread that is inside of calls. Calls come in the order of their ends, so that
 // those inside of another one come before it.
 class Covered {
@@ -130,10 +115,23 @@ Status check_window(const Trace& trace, const Window& window) {
   return base::Done{};
 }
 
+bool has_calls_inside_of_calls(RankReader& reader) {
+  const Trace& trace = reader.trace();
+  const auto group = trace.group_of(reader.rank());
+  if (!group) return false;
+  for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
+    const std::string_view name = reader.signature(seen.signature).name;
+    for (const std::string_view part :
+         {"Op_create", "op_create", "keyval", "errhandler", "Grequest", "grequest", "datarep"})
+      if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 Result<RankInWindow> rank_in_window(RankReader& reader, const Window& window) {
   RankInWindow out;
   std::map<SignatureId, CallsInWindow> calls;
-  const bool nests = may_nest(reader);
+  const bool nests = has_calls_inside_of_calls(reader);
   for (const Location& where : reader.trace().locations(reader.rank())) {
     if (where.calls == 0) continue;
     Result<Cursor> cursor = reader.cursor(where.thread);

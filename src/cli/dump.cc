@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/window.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
@@ -85,12 +86,20 @@ class Dumper {
                              report::CallFormatter& formatter) {
     Result<Cursor> calls = reader.cursor(location.thread);
     if (!calls.ok()) return calls.error();
-    if (options_.from > 0) calls->seek(options_.from);
-    if (options_.from_ns && !calls->seek_time(*options_.from_ns)) return calls->time_status();
+    uint64_t from = options_.from;
+    if (options_.from_ns) {
+      if (!calls->seek_time(*options_.from_ns)) return calls->time_status();
+      const Call* call = calls->next();
+      if (call == nullptr) return calls->time_status();
+      from = std::max(from, call->seq);
+    }
+    calls->seek(from);
     const std::string_view separator = options_.format == "json" ? ",\n" : "";
+    const bool nests = options_.to_ns && analysis::has_calls_inside_of_calls(reader);
     for (uint64_t left = options_.first; left > 0 && !out_.closed(); --left) {
       const Call* call = calls->next();
-      if (call == nullptr || is_over(*call)) break;
+      while (nests && call != nullptr && is_behind(*call)) call = calls->next();
+      if (call == nullptr || is_behind(*call)) break;
       if (!separator.empty()) out_.buffer() += is_first_ ? "\n" : separator;
       is_first_ = false;
       if (!formatter.append(out_.buffer(), *call))
@@ -110,9 +119,7 @@ class Dumper {
       unresolved_.insert(unresolved_.begin(), {sites_.name(site), ""});
     return unresolved_;
   }
-  // Calls are in the order of their ends: of those that begin later, none but calls inside of
-  // others can still come.
-  bool is_over(const Call& call) const {
+  bool is_behind(const Call& call) const {
     return options_.to_ns && call.has_time && call.begin_ns > *options_.to_ns;
   }
 
@@ -206,7 +213,7 @@ void add_dump(Command& app, int& exit_status) {
                        "Begin at the first call that ends at this time or later: ns, or as in 20ms")
           ->transform(time_with_unit())
           ->type_name("TIME"),
-      verb->add_option("--to-ns", options->to_ns, "Stop at the first call that begins after this")
+      verb->add_option("--to-ns", options->to_ns, "Only calls that begin at this time or earlier")
           ->transform(time_with_unit())
           ->type_name("TIME"),
       verb->add_option("--first", options->first, "Print at most this many calls of each thread")

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/window.h"
 #include "python/errors.h"
 #include "refrain/calls.h"
 
@@ -48,10 +49,15 @@ Status add_location(RankReader& reader, uint32_t thread, uint64_t from_ns, uint6
                     TimelineColumns& out) {
   auto cursor = reader.cursor(thread);
   if (!cursor.ok()) return cursor.error();
-  if (from_ns > 0) cursor->seek_time(from_ns);
+  if (from_ns > 0 && !cursor->seek_time(from_ns)) return cursor->time_status();
+  const bool nests = to_ns != UINT64_MAX && analysis::has_calls_inside_of_calls(reader);
   while (const Call* call = cursor->next()) {
-    if (!call->has_time || call->begin_ns > to_ns) break;
-    out.add(*call);
+    if (!call->has_time) continue;
+    if (call->begin_ns <= to_ns) {
+      out.add(*call);
+    } else if (!nests) {
+      break;
+    }
   }
   return cursor->time_status();
 }

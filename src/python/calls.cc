@@ -2,9 +2,12 @@
 
 #include <structmember.h>
 
+#include <algorithm>
+#include <exception>
 #include <utility>
 #include <vector>
 
+#include "analysis/window.h"
 #include "python/errors.h"
 
 namespace refrain::python {
@@ -108,11 +111,13 @@ void set_error(const char* text) { PyErr_SetString(error_type, text); }
 // ---- the iterator ----
 
 struct Walk {
-  Walk(std::shared_ptr<RankView> view, Cursor cursor_, const CallRange& range_)
-      : rank(std::move(view)), cursor(std::move(cursor_)), range(range_) {}
+  Walk(std::shared_ptr<RankView> view, Cursor cursor_, const CallRange& range_, bool nests_)
+      : rank(std::move(view)), cursor(std::move(cursor_)), range(range_), nests(nests_) {}
   std::shared_ptr<RankView> rank;
   Cursor cursor;
   CallRange range;
+  // A call that begins behind the range may be inside of one that does not.
+  bool nests;
   // Signatures by number: what the short way of next_call() looks at.
   std::vector<PyObject*> signatures;  // borrowed from rank
 };
@@ -142,7 +147,11 @@ PyObject* make_call(Walk& walk, const Call& call) {
   object->signature = nullptr;
   try {
     object->signature = Py_NewRef(signature_of(walk, *call.signature));
-  } catch (const RefrainError& e) {
+  } catch (py::error_already_set& e) {
+    Py_DECREF(object);
+    e.restore();
+    return nullptr;
+  } catch (const std::exception& e) {
     Py_DECREF(object);
     set_error(e.what());
     return nullptr;
@@ -158,10 +167,11 @@ PyObject* make_call(Walk& walk, const Call& call) {
 
 PyObject* next_call(PyObject* self) {
   Walk* const walk = reinterpret_cast<WalkObject*>(self)->walk;
-  const Call* const call = walk->cursor.next();
-  const bool within = call != nullptr && call->seq < walk->range.last &&
-                      (!call->has_time || call->begin_ns <= walk->range.to_ns);
-  if (within) return make_call(*walk, *call);
+  while (const Call* const call = walk->cursor.next()) {
+    if (call->seq >= walk->range.last) break;
+    if (!call->has_time || call->begin_ns <= walk->range.to_ns) return make_call(*walk, *call);
+    if (!walk->nests) break;
+  }
   if (const Status& read = walk->cursor.time_status(); !read.ok())
     set_error(read.error().to_string().c_str());
   return nullptr;
@@ -193,13 +203,19 @@ void add_call_types(py::module_& module) {
 
 py::object iterate(std::shared_ptr<RankView> rank, const CallRange& range) {
   Cursor cursor = unwrap(rank->reader().cursor(range.thread));
-  if (range.from_ns > 0)
-    cursor.seek_time(range.from_ns);
-  else
-    cursor.seek(range.first);
+  uint64_t first = range.first;
+  if (range.from_ns > 0) {
+    const bool found = cursor.seek_time(range.from_ns);
+    unwrap_status(cursor.time_status());
+    const Call* const call = found ? cursor.next() : nullptr;
+    first = call != nullptr ? std::max(first, call->seq) : UINT64_MAX;
+  }
+  cursor.seek(first);
+  const bool nests =
+      range.to_ns != UINT64_MAX && analysis::has_calls_inside_of_calls(rank->reader());
   auto* const object = PyObject_New(WalkObject, walk_type);
   if (object == nullptr) throw py::error_already_set();
-  object->walk = new Walk(std::move(rank), std::move(cursor), range);
+  object->walk = new Walk(std::move(rank), std::move(cursor), range, nests);
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 

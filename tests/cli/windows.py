@@ -160,6 +160,18 @@ class Windows(unittest.TestCase):
             said = refrain(*words, trace, "--from-ns", 300_000_000, "--to-ns", 400_000_000)
             self.assertIn("from 300 ms to 400 ms: times as far as they lie in it", said)
 
+    def test_calls_from_a_number_and_a_time_on(self):
+        trace = path_of(TIMED[0])
+        lines = refrain("dump", trace, "--rank", 1, "--format", "jsonl").splitlines()
+        calls = [json.loads(line) for line in lines]
+        in_time = next(i for i, c in enumerate(calls) if c["end_ns"] >= calls[100]["end_ns"])
+        for first in (0, in_time + 50):
+            said = refrain("dump", trace, "--rank", 1, "--format", "jsonl", "--from", first,
+                           "--from-ns", calls[100]["end_ns"])
+            self.assertEqual(said.splitlines(), lines[max(first, in_time):])
+        beyond = max(c["end_ns"] for c in calls) + 1
+        self.assertEqual(refrain("dump", trace, "--rank", 1, "--from", 5, "--from-ns", beyond), "")
+
     def test_bad_windows(self):
         said = refrain("dump", path_of(TIMED[0]), "--from-ns", 20, "--to-ns", 10, status=USAGE)
         self.assertIn("--from-ns is later than --to-ns", said)

@@ -241,6 +241,15 @@ def window():
     text = refrain("dump", "--rank", "1", "--from-ns", str(low), "--to-ns", str(high), "--format", "jsonl", run.trace)
     inside = [line for line in whole if line["end_ns"] >= low and line["begin_ns"] <= high]
     expect([json.loads(line) for line in text.splitlines()] == inside, "the window is not what lies in it")
+    # A call of an operator begins behind the window, inside of a call that begins before, and comes before it.
+    run = Run("window_nested", 2, ["user_op"], ["--timing", "exact"])
+    whole = run.dumped(1)
+    nested = next(line for line in whole if line["call"] == "MPI_Type_size")
+    high = nested["begin_ns"] - 1
+    text = refrain("dump", "--rank", "1", "--to-ns", str(high), "--format", "jsonl", run.trace)
+    inside = [line for line in whole if line["begin_ns"] <= high]
+    expect(inside[-1]["seq"] > nested["seq"], "no call is around %r", nested)
+    expect([json.loads(line) for line in text.splitlines()] == inside, "a call around another one is not in the window")
 
 
 def functions():
