@@ -20,6 +20,7 @@ What goes wrong raises refrain.Error with the words of the command line.
 
 import heapq
 import json
+import operator
 import os
 from collections import namedtuple
 
@@ -34,6 +35,7 @@ __all__ = ["Call", "Error", "Grammar", "Iterations", "Posix", "Profile", "Signat
 
 _MOST_DENSE = 16384  # ranks of a dense matrix: two arrays of 2 GiB
 _FOREVER = (1 << 64) - 1
+_MOST_THREADS = (1 << 32) - 1
 
 # `times` times in a row a rule of the grammar (by number) or a call (its signature's number).
 Symbol = namedtuple("Symbol", ["is_rule", "number", "times"])
@@ -41,11 +43,17 @@ Symbol = namedtuple("Symbol", ["is_rule", "number", "times"])
 
 def open(path):
     """The Trace in a file. Reads it once, all but the times of single calls."""
-    return Trace(_refrain.open(os.fspath(path)))
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
+    return Trace(_refrain.open(name))
 
 
 def diff(before, after, waits=True):
     """What changed in the communication from one Trace to another: a Diff."""
+    for trace in (before, after):
+        if not isinstance(trace, Trace):
+            raise TypeError("diff compares two Traces, not %s" % type(trace).__name__)
     return Diff(json.loads(_refrain.diff_json(before._native, after._native, waits)))
 
 
@@ -57,7 +65,7 @@ class Trace:
 
     @property
     def path(self):
-        return self._native.path
+        return os.fsdecode(self._native.path)
 
     @property
     def ranks(self):
@@ -87,20 +95,21 @@ class Trace:
 
     def lead_of(self, rank):
         """The rank that stands for this one: itself for a lead, and where there are no clusters."""
-        return self._native.lead_of(rank)
+        return self._native.lead_of(_whole("rank", rank))
 
     def __repr__(self):
         return "<refrain.Trace %s: %d calls of %d ranks>" % (self.path, self.call_count, self.ranks)
 
     def threads(self, rank):
         """Calls of each thread of a rank: {thread: calls}."""
-        return dict(self._native.locations(rank))
+        return dict(self._native.locations(_whole("rank", rank)))
 
     def calls(self, rank, thread=0, first=0, last=None, from_ns=0, to_ns=None):
-        """Iterates over the calls of a thread, in order: from number `first` until `last` (not it), or
+        """Iterates over the calls of a thread, in order: from number `first` until `last` (not it), and of these
         those that overlap a window of time. What a call refers to stays valid without it."""
-        return self._native.calls(rank, thread, first, _FOREVER if last is None else last, from_ns,
-                                  _FOREVER if to_ns is None else to_ns)
+        return self._native.calls(_whole("rank", rank), _natural("thread", thread, _MOST_THREADS),
+                                  _natural("first", first), _FOREVER if last is None else _natural("last", last),
+                                  *_window(from_ns, to_ns))
 
     def calls_in_time(self, from_ns=0, to_ns=None):
         """Iterates over the calls of all ranks and threads in the order of their ends, in steady memory. Needs the
@@ -113,16 +122,18 @@ class Trace:
 
     def signatures(self, rank):
         """Every different call of a rank: a list of (Signature, how often)."""
-        return self._native.signatures(rank)
+        return self._native.signatures(_whole("rank", rank))
 
     def grammar(self, rank, thread=0):
         """The calls of a thread as the trace has them: a Grammar."""
-        return Grammar([[Symbol(*s) for s in rule] for rule in self._native.grammar(rank, thread)])
+        return Grammar([[Symbol(*s) for s in rule]
+                        for rule in self._native.grammar(_whole("rank", rank),
+                                                         _natural("thread", thread, _MOST_THREADS))])
 
     def profile(self, from_ns=0, to_ns=None):
         """Calls, time and bytes by function, call site, call path and rank: a Profile. Of a window of time: times as
         far as they lie in it, calls and bytes of the calls that begin in it. Needs the times of single calls then."""
-        return Profile(json.loads(self._native.profile_json(from_ns, _FOREVER if to_ns is None else to_ns)))
+        return Profile(json.loads(self._native.profile_json(*_window(from_ns, to_ns))))
 
     def posix(self):
         """The calls of POSIX and stdio functions that the program made itself: a Posix. Needs a trace of
@@ -142,9 +153,9 @@ class Trace:
         arrays, first index the source; with dense=False a Table of the pairs that have messages. Of a window of
         time: messages whose calls begin in it."""
         kinds = {"p2p": _refrain.MatrixKind.p2p, "rma": _refrain.MatrixKind.rma, "all": _refrain.MatrixKind.all}
-        if kind not in kinds:
+        if not isinstance(kind, str) or kind not in kinds:
             raise Error("a matrix is of kind p2p, rma or all, not '%s'" % kind)
-        pairs = Table(self._native.matrix(kinds[kind], from_ns, _FOREVER if to_ns is None else to_ns))
+        pairs = Table(self._native.matrix(kinds[kind], *_window(from_ns, to_ns)))
         if not dense:
             return pairs
         if self.ranks > _MOST_DENSE:
@@ -158,13 +169,14 @@ class Trace:
 
     def waits(self, from_ns=0, to_ns=None):
         """Who waited for whom, in all or in a window of time: Waits. Needs the times of single calls."""
-        return Waits(json.loads(self._native.waits_json(from_ns, _FOREVER if to_ns is None else to_ns, "", -1, 0)))
+        return Waits(json.loads(self._native.waits_json(*_window(from_ns, to_ns), "", None, 0)))
 
     def wait_list(self, pattern="all", rank=None, most=1000, from_ns=0, to_ns=None):
         """A Table of single waits, the longest first: rank, thread, seq, call, path, seconds, partner, ...; of a
         pattern and what it contains, of one rank or of all. Needs the times of single calls."""
-        data = json.loads(self._native.waits_json(from_ns, _FOREVER if to_ns is None else to_ns, pattern,
-                                                  -1 if rank is None else rank, most))
+        data = json.loads(self._native.waits_json(*_window(from_ns, to_ns), pattern,
+                                                  None if rank is None else _whole("rank", rank),
+                                                  _natural("most", most)))
         rows = data.get("explained") or []
         return Table.from_rows([{k: _path_text(v) if k == "path" else v for k, v in row.items()} for row in rows])
 
@@ -178,7 +190,8 @@ class Trace:
     def timeline(self, rank=None, from_ns=0, to_ns=None):
         """A Table of the calls of a rank, or of all ranks: rank, thread, seq, call (an index of
         `functions`), signature, begin_ns, end_ns. Needs the times of single calls."""
-        return Timeline(self._native.timeline(rank, from_ns, _FOREVER if to_ns is None else to_ns))
+        return Timeline(self._native.timeline(None if rank is None else _whole("rank", rank),
+                                              *_window(from_ns, to_ns)))
 
 
 class Timeline(Table):
@@ -305,5 +318,29 @@ class Diff(_Answer):
 
 
 def _path_text(path):
-    """Call sites, the outermost first."""
-    return " > ".join(site["site"] for site in reversed(path))
+    """Call sites, the outermost first, as the command line has them."""
+    return " > ".join(site["site"] for site in path)
+
+
+def _whole(name, value):
+    """A number from the caller as an int that the native part takes. It refuses those that are out of range."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s is a whole number, not %r" % (name, value)) from None
+    return min(max(number, -(1 << 63)), (1 << 63) - 1)
+
+
+def _natural(name, value, most=_FOREVER):
+    """The same of numbers that begin at 0."""
+    if _whole(name, value) < 0:
+        raise Error("%s is a number from 0 on, not %d" % (name, value))
+    return min(operator.index(value), most)
+
+
+def _window(from_ns, to_ns):
+    """Both ends of a window of time; to_ns None: the end of the run."""
+    window = _natural("from_ns", from_ns), _FOREVER if to_ns is None else _natural("to_ns", to_ns)
+    if window[0] > window[1]:
+        raise Error("from_ns is later than to_ns")
+    return window

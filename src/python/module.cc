@@ -43,7 +43,9 @@ void check_rank(const Trace& trace, int64_t rank) {
                                  trace.name()));
 }
 
-std::shared_ptr<Opened> open_trace(const std::string& path) {
+// Names of files are bytes.
+std::shared_ptr<Opened> open_trace(const py::bytes& name) {
+  const std::string path = name;
   const py::gil_scoped_release unlocked;
   return std::make_shared<Opened>(unwrap(Trace::open(path)));
 }
@@ -116,8 +118,9 @@ std::string posix_json(const Trace& trace) {
 
 // `pattern`: single waits of that kind as well, the `most` longest; empty: none.
 std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns,
-                       const std::string& pattern, int64_t rank, uint64_t most) {
+                       const std::string& pattern, std::optional<int64_t> rank, uint64_t most) {
   namespace waits = analysis::waits;
+  if (rank) check_rank(trace, *rank);
   const py::gil_scoped_release unlocked;
   waits::Options how;
   how.window = {from_ns, to_ns};
@@ -125,7 +128,7 @@ std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns,
     how.explain = waits::pattern_named(pattern);
     if (!how.explain) throw RefrainError(base::usage("there is no pattern '" + pattern + "'"));
     how.explain_count = most;
-    how.explain_rank = rank;
+    how.explain_rank = rank.value_or(-1);
   }
   if (const Status good = analysis::check_window(trace, how.window); !good.ok())
     throw RefrainError(good.error());
@@ -192,11 +195,15 @@ auto of_trace(R (*ask)(const Trace&, Args...)) {
 
 void add_trace(py::module_& module) {
   py::class_<Opened, std::shared_ptr<Opened>>(module, "Trace")
-      .def_property_readonly("path", [](const Opened& o) { return std::string(o.trace.name()); })
+      .def_property_readonly("path", [](const Opened& o) { return py::bytes(o.trace.name()); })
       .def_property_readonly("rank_count", [](const Opened& o) { return o.trace.rank_count(); })
       .def_property_readonly("call_count", [](const Opened& o) { return o.trace.call_count(); })
       .def_property_readonly("has_times", [](const Opened& o) { return o.trace.has_times(); })
-      .def("lead_of", [](const Opened& o, int64_t rank) { return o.trace.lead_of(rank); })
+      .def("lead_of",
+           [](const Opened& o, int64_t rank) {
+             check_rank(o.trace, rank);
+             return o.trace.lead_of(rank);
+           })
       .def("info_json", [](const Opened& o) { return report::info_json(o.trace); })
       .def("locations", of_trace(&locations))
       .def("calls",

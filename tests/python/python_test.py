@@ -4,6 +4,7 @@
     python_test.py --refrain build/refrain --package build/python --traces tests/corpus
 """
 import argparse
+import ast
 import glob
 import importlib.util
 import json
@@ -188,6 +189,71 @@ class Package(unittest.TestCase):
                              [(r["rank"], r["seq"], r["seconds"]) for r in theirs])
             with self.assertRaisesRegex(refrain.Error, "no pattern 'nonsense'"):
                 trace.wait_list("nonsense")
+
+    def test_call_paths_of_waits_begin_outside(self):
+        trace = refrain.open(os.path.join(options.traces, "heat-1.2-exact.rfn"))
+        calls = {c.seq: c for c in trace.calls(0)}
+        for row in trace.wait_list(rank=0, most=20):
+            self.assertEqual(row["path"], " > ".join(site for _, site in calls[row["seq"]].call_path))
+        severities = trace.waits().severities
+        self.assertLessEqual(set(trace.wait_list()["path"]), set(severities["path"]))
+
+    def test_wrong_arguments_are_named(self):
+        trace = refrain.open(os.path.join(options.traces, "heat-1.2-exact.rfn"))
+        for rank in (-1, -5, trace.ranks, 1 << 70):
+            for ask in (trace.calls, trace.threads, trace.signatures, trace.grammar, trace.timeline, trace.lead_of,
+                        lambda rank: trace.wait_list(rank=rank)):
+                with self.assertRaisesRegex(refrain.Error, "there is no rank"):
+                    ask(rank)
+        late_first = {"from_ns": 20, "to_ns": 10}
+        for ask in (lambda **w: trace.calls(0, **w), trace.calls_in_time, trace.profile, trace.matrix, trace.waits,
+                    trace.wait_list, trace.timeline):
+            with self.assertRaisesRegex(refrain.Error, "from_ns is later than to_ns"):
+                list(ask(**late_first))
+            with self.assertRaisesRegex(refrain.Error, "from_ns is a number from 0 on, not -5"):
+                list(ask(from_ns=-5))
+            with self.assertRaisesRegex(TypeError, "to_ns is a whole number, not 1.5"):
+                list(ask(to_ns=1.5))
+        self.assertEqual(len(trace.timeline(to_ns=1 << 70)), trace.call_count)
+        with self.assertRaisesRegex(TypeError, "two Traces, not str"):
+            refrain.diff(trace, "run.rfn")
+        with self.assertRaisesRegex(refrain.Error, "of kind p2p, rma or all"):
+            trace.matrix([])
+
+    def test_first_and_a_time_hold_both(self):
+        trace = refrain.open(os.path.join(options.traces, "heat-1.2-exact.rfn"))
+        calls = list(trace.calls(1))
+        first, from_ns = len(calls) // 2, calls[len(calls) // 3].end_ns
+        found = [c.seq for c in trace.calls(1, first=first, last=first + 10, from_ns=from_ns)]
+        self.assertEqual(found, list(range(first, first + 10)))
+        self.assertEqual(list(trace.calls(1, first=5, from_ns=max(c.end_ns for c in calls) + 1)), [])
+
+    def test_names_of_files_are_any_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in (b"caf\xc3\xa9.rfn", b"caf\xe9.rfn"):
+                path = os.path.join(os.fsencode(folder), name)
+                shutil.copy(os.path.join(options.traces, "heat-1.2-exact.rfn"), path)
+                for form in (path, os.fsdecode(path)):
+                    trace = refrain.open(form)
+                    self.assertEqual(trace.path, os.fsdecode(path))
+                    self.assertIn("calls of", repr(trace))
+                    with self.assertRaisesRegex(refrain.Error, "there is no rank"):
+                        trace.calls(99)
+                os.truncate(path, 100)
+                with self.assertRaises(refrain.Error):
+                    refrain.open(path)
+            with self.assertRaises(ValueError):
+                refrain.open(os.path.join(folder, "a\0b"))
+
+    def test_the_types_that_are_told_are_those_there(self):
+        with open(os.path.join(options.package, "refrain", "__init__.pyi"), encoding="utf-8") as file:
+            told = {node.name: node for node in ast.parse(file.read()).body if hasattr(node, "name")}
+        self.assertLessEqual(set(refrain.__all__) - {"Table"}, set(told))
+        for name in refrain.__all__:
+            if not isinstance(told.get(name), ast.ClassDef):
+                continue
+            members = {getattr(m, "name", None) or m.target.id for m in told[name].body if not isinstance(m, ast.Expr)}
+            self.assertLessEqual({m for m in vars(getattr(refrain, name)) if not m.startswith("_")}, members, name)
 
     def test_diff_is_that_of_the_command_line(self):
         paths = [os.path.join(options.traces, name) for name in ("heat-1.2.rfn", "heat-1.2-exact.rfn")]
