@@ -73,6 +73,16 @@ class Truth(unittest.TestCase):
         self.assertEqual(loop["duration_ns"]["max"], max(numbers))
         self.assertAlmostEqual(loop["duration_ns"]["mean"], sum(numbers) / len(numbers), delta=1)
 
+    def test_ranks_that_repeat_other_parts_have_other_iterations(self):
+        """Ten steps of one rank are no iteration of another that repeats single steps."""
+        found = answer(record("blocks", 40, 2000))
+        plain = next(l for l in found["loops"] if l["iterations"] == 40)
+        for row in plain["rows"][1:]:
+            self.assertAlmostEqual(row["duration_ns"], 2_000_000, delta=SLACK_NS, msg=str(row))
+        self.assertEqual(plain["outliers"], [])
+        for loop in found["loops"]:
+            self.assertEqual({row["threads"] for row in loop["rows"]}, {loop["ranks"]}, loop["name"])
+
     def test_halo(self):
         extra = [(7, 2, 9000), (19, 0, 5000), (19, 1, 4000)]
         found = answer(record("halo", 30, 2000, extra))

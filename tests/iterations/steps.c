@@ -9,6 +9,7 @@
  *   polls      the same, completed by Testall as often as it takes
  *   nested     the same four times in an inner loop
  *   single     nothing but a barrier
+ *   blocks     halo; after every 10 steps rank 0 sends to rank 1, each time more messages
  *   regions    halo, each in a region "step", all in a region "solve", with calls before and behind
  *   instances  halo, each an instance of "cycle" in the region "solve"
  */
@@ -23,9 +24,7 @@
 enum { kMostExtra = 256, kMostCount = 4096 };
 
 static int g_rank, g_size, g_extras;
-static struct {
-  int iteration, rank, us;
-} g_extra[kMostExtra];
+static struct { int iteration, rank, us; } g_extra[kMostExtra];
 static double g_in[2 * kMostCount], g_out[kMostCount];
 
 static void spend(long us) {
@@ -66,6 +65,17 @@ static void step(const char* kind, int i) {
   MPI_Allreduce(g_in, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void hand_out(int messages) {
+  if (g_rank == 0) {
+    MPI_Send(&messages, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+    for (int i = 0; i < messages; ++i) MPI_Send(g_out, 1, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD);
+  } else if (g_rank == 1) {
+    MPI_Recv(&messages, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < messages; ++i)
+      MPI_Recv(g_in, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 int main(int argc, char** argv) {
   if (argc < 4) {
     fprintf(stderr, "usage: %s KIND ITERATIONS MICROSECONDS [ITERATION:RANK:MICROSECONDS ...]\n",
@@ -92,6 +102,7 @@ int main(int argc, char** argv) {
     if (instances) refrain_instance("cycle", i);
     work(i, us);
     step(kind, i);
+    if (strcmp(kind, "blocks") == 0 && i % 10 == 9) hand_out(3 + i / 10 * 2);
     if (regions) refrain_region_end("step");
   }
   if (regions || instances) refrain_region_end("solve");

@@ -61,7 +61,7 @@ int64_t Cutter::loop_of_mark(const std::string& name) {
   const auto known = std::find_if(loops_.begin(), loops_.end(),
                                   [&](const LocalLoop& loop) { return loop.name == name; });
   if (known != loops_.end()) return known - loops_.begin();
-  loops_.push_back({name, {}});
+  loops_.push_back({name, {}, 0});
   return static_cast<int64_t>(loops_.size()) - 1;
 }
 
@@ -134,8 +134,10 @@ void Cutter::collect(const TimedKind& call, bool is_new_event) {
     open_.longest = call.kind, open_.longest_ns = ns;
   end_ns_ = std::max(end_ns_, end_ns);
   if (open_.loop < 0) return;
-  std::set<uint64_t>& keys = loops_[static_cast<size_t>(open_.loop)].keys;
-  if (keys.size() < kMostKeys) keys.insert(call.kind->key);
+  LocalLoop& loop = loops_[static_cast<size_t>(open_.loop)];
+  if (open_.calls == 1) ++loop.iterations;
+  std::map<uint64_t, uint64_t>& calls = loop.calls;
+  if (calls.size() < kMostKeys || calls.contains(call.kind->key)) ++calls[call.kind->key];
 }
 
 // The first iteration of a loop waits for the second one, which says how much of the time before

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -24,8 +25,9 @@ struct TimedKind {
 
 // A loop of a location: a mark by its name, or a part of the grammar.
 struct LocalLoop {
-  std::string name;         // empty where it is no mark
-  std::set<uint64_t> keys;  // of its calls
+  std::string name;                    // empty where it is no mark
+  std::map<uint64_t, uint64_t> calls;  // key of its calls: how many, in all iterations together
+  uint64_t iterations = 0;
 };
 
 struct Segment {

@@ -25,26 +25,43 @@ using iterations::LocalLoop;
 
 // Loops with fewer iterations in all are none; those of a single call need more.
 constexpr uint64_t kLeastIterations = 3, kLeastOfOneCall = 8;
-// Loops of two locations are the same where so much of their calls is.
-constexpr double kLikeEnough = 0.3;
+// Loops of two locations are the same where so much of their calls is, and an iteration of one is
+// an iteration of the other. That is so where they have about as many, or where a call that both
+// make comes about as often in each: numbers whose ratio is at most this.
+constexpr double kLikeEnough = 0.3, kAsMany = 1.25;
 // An outlier is longer than the median by so many typical deviations, and by this part of it.
 constexpr double kOutlierDeviations = 5, kOutlierShare = 0.2;
 
 // A loop of the run, while it is found.
 struct Loop {
   std::string name;  // of a mark
-  std::set<uint64_t> keys;
+  LocalLoop like;    // of the first location that has it
   uint64_t begin_ns = UINT64_MAX;
   uint64_t most = 0;  // iterations of a location
   std::set<Rank> ranks;
   std::map<std::pair<CallId, DefinitionId>, uint64_t> longest;  // ns, by call
 };
 
-double likeness(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
+bool as_many(double a, double b) { return std::max(a, b) <= kAsMany * std::min(a, b); }
+
+double likeness(const LocalLoop& a, const LocalLoop& b) {
   size_t both = 0;
-  for (const uint64_t key : a) both += b.contains(key) ? 1 : 0;
-  const size_t all = a.size() + b.size() - both;
+  for (const auto& [key, count] : a.calls) both += b.calls.contains(key) ? 1 : 0;
+  const size_t all = a.calls.size() + b.calls.size() - both;
   return all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all);
+}
+
+// Whether a call that both make comes as often in an iteration of one as in one of the other. Ten
+// steps of a program are no iteration of a rank that takes one step in each.
+bool has_common_pace(const LocalLoop& a, const LocalLoop& b) {
+  for (const auto& [key, count] : a.calls) {
+    const auto other = b.calls.find(key);
+    if (other != b.calls.end() &&
+        as_many(static_cast<double>(count) * static_cast<double>(b.iterations),
+                static_cast<double>(other->second) * static_cast<double>(a.iterations)))
+      return true;
+  }
+  return false;
 }
 
 double median_of(std::vector<double> values) {
@@ -221,10 +238,14 @@ struct IterationTable::Impl {
     for (size_t i = 0; i < loops.size(); ++i) {
       if (loops[i].name != local.name) continue;
       if (!local.name.empty()) return i;
-      const double like = likeness(loops[i].keys, local.keys);
-      if (like >= kLikeEnough && like > most) best = i, most = like;
+      const double like = likeness(loops[i].like, local);
+      if (like < kLikeEnough || like <= most) continue;
+      if (!as_many(static_cast<double>(loops[i].most), static_cast<double>(local.iterations)) &&
+          !has_common_pace(loops[i].like, local))
+        continue;
+      best = i, most = like;
     }
-    if (best == loops.size()) loops.push_back({local.name, local.keys, UINT64_MAX, 0, {}, {}});
+    if (best == loops.size()) loops.push_back({local.name, local, UINT64_MAX, 0, {}, {}});
     return best;
   }
 
@@ -252,7 +273,7 @@ struct IterationTable::Impl {
     std::vector<size_t> order;
     for (size_t i = 0; i < loops.size(); ++i) {
       const bool is_mark = !loops[i].name.empty();
-      const uint64_t least = loops[i].keys.size() > 1 ? kLeastIterations : kLeastOfOneCall;
+      const uint64_t least = loops[i].like.calls.size() > 1 ? kLeastIterations : kLeastOfOneCall;
       if (loops[i].most >= (is_mark ? 2 : least)) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(),
