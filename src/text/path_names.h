@@ -25,6 +25,12 @@ class PathNames {
   const std::vector<PathStep>& steps(DefinitionId path);
   // "main heat.c:120 > exchange heat.c:41"
   std::string text(DefinitionId path);
+  // The innermost step; of paths of tell_apart() that end alike, with the steps in which they
+  // differ: "exchange heat.c:41 (in main heat.c:120)".
+  std::string label(DefinitionId path);
+  // What label() adds to the innermost step; empty or "(in ...)" behind a blank.
+  std::string callers(DefinitionId path) const;
+  void tell_apart(const std::vector<DefinitionId>& paths);
   // Whether text() contains `part`, or would with names in full.
   bool contains(DefinitionId path, const std::string& part);
 
@@ -32,6 +38,7 @@ class PathNames {
   const Trace& trace_;
   reader::Symbols& symbols_;
   std::unordered_map<DefinitionId, std::vector<PathStep>> known_;
+  std::unordered_map<DefinitionId, std::string> differences_;
 };
 
 }  // namespace refrain::text

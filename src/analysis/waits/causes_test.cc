@@ -296,26 +296,6 @@ TEST(CriticalPath, ChangesRanksWhereTheyWait) {
   EXPECT_EQ(w.critical_path[0].from_call, mpi::find_call("MPI_Recv")->id);
 }
 
-// Each of 20 ranks is late once: no list names all of them, and the sums are of all.
-TEST(Culprits, CountsThoseThatAreNotListed) {
-  constexpr int kMany = 24, kLate = 20;
-  TestProgram p(kMany);
-  for (int i = 0; i <= kLate; ++i)
-    for (int r = 0; r < kMany; ++r) {
-      const auto round = static_cast<uint64_t>(1000 * i);
-      p.call(r, p.barrier(p.world), round + (r == i - 1 ? 900 : 100), round + 910);
-    }
-  const WaitStates w = p.analyse();
-  ASSERT_FALSE(w.culprits.empty());
-  const Culprit& first = w.culprits[0];
-  EXPECT_LT(w.culprits.size(), static_cast<size_t>(kLate));
-  EXPECT_EQ(first.much_ranks, static_cast<uint64_t>(kLate));
-  EXPECT_EQ(first.others, static_cast<uint64_t>(kMany - kLate));
-  EXPECT_NEAR(first.much_ns, static_cast<double>(kLate) * (kMany - 1) * 800, 1);
-  EXPECT_EQ(first.iterations, 1U);
-  EXPECT_EQ(first.passes, static_cast<uint64_t>(kLate));
-}
-
 // Work 300 and 100 ahead of a message, 0 and 380 after it: with an ideal network 300 + 380.
 TEST(Efficiency, TellsSerialisationFromTransfer) {
   TestProgram p(2);

@@ -13,10 +13,18 @@ constexpr double kLeastShare = 0.1;      // of all waiting, for a stretch on all
 constexpr double kLeastOfGroup = 0.1;    // of what it costs on its worst rank
 constexpr double kLeastOfTypical = 0.1;  // of what an iteration costs, to be counted
 constexpr size_t kMostCulprits = 16;
+// A rank is as slow as a culprit from this part of its time on, if the ranks that are faster take
+// less than the second part.
+constexpr double kAsSlow = 0.9, kFaster = 0.8;
+
+// A time that a stretch made others wait: what that cost, and how long it took.
+struct Pass {
+  float cost = 0, ns = 0;
+};
 
 struct Measured {
   StretchCost cost;
-  std::vector<float> costs;  // of each time that it made others wait
+  std::vector<Pass> passes;
 };
 
 // What ranks spend in one stretch.
@@ -122,7 +130,8 @@ class Measure {
     ++group.passes[rank];
     const float cost = is_call ? node.cost_in : node.cost_before;
     const size_t culprit = group.culprit_of[rank];
-    if (cost > 0 && culprit < group.culprits.size()) group.culprits[culprit].costs.push_back(cost);
+    if (cost > 0 && culprit < group.culprits.size())
+      group.culprits[culprit].passes.push_back({cost, static_cast<float>(ns)});
   }
 
   uint64_t waited(const Node& node) {
@@ -141,13 +150,58 @@ class Measure {
 };
 
 // Those that cost about as much as others do: noise makes somebody wait a little every time.
-uint64_t iterations_of(const std::vector<float>& costs) {
+void count_iterations(const std::vector<Pass>& passes, Culprit& out) {
   double sum = 0, squares = 0;
-  for (const float cost : costs) sum += cost, squares += double{cost} * double{cost};
+  for (const Pass& pass : passes) sum += pass.cost, squares += double{pass.cost} * pass.cost;
   // The mean weighted by cost, so that thousands of small costs do not pull the typical one down.
   const double least = sum > 0 ? kLeastOfTypical * squares / sum : 0;
-  return static_cast<uint64_t>(
-      std::count_if(costs.begin(), costs.end(), [&](float cost) { return cost >= least; }));
+  double ns = 0;
+  for (const Pass& pass : passes) {
+    if (pass.cost < least) continue;
+    ++out.iterations;
+    ns += pass.ns;
+  }
+  out.slow_ns = ns / static_cast<double>(std::max<uint64_t>(out.iterations, 1));
+}
+
+double mean_of(const Group& group, size_t rank) {
+  return group.ns[rank] / static_cast<double>(std::max<uint64_t>(group.passes[rank], 1));
+}
+
+struct Others {
+  double ns = 0;
+  uint64_t passes = 0, ranks = 0;
+
+  void add(const Group& group, size_t rank) {
+    ns += group.ns[rank];
+    passes += group.passes[rank];
+    ++ranks;
+  }
+  double mean() const { return passes > 0 ? ns / static_cast<double>(passes) : 0; }
+};
+
+// Compares the culprits with the ranks that do the same work and cost little.
+void compare(const Group& group, Culprit& out) {
+  const double least = kAsSlow * mean_of(group, static_cast<size_t>(group.culprits[0].cost.rank));
+  Others all, faster;
+  std::vector<Rank> as_slow;
+  for (size_t r = 0; r < group.ns.size(); ++r) {
+    if (group.passes[r] == 0 || group.is_much[r] != 0) continue;
+    all.add(group, r);
+    if (mean_of(group, r) < least)
+      faster.add(group, r);
+    else
+      as_slow.push_back(static_cast<Rank>(r));
+  }
+  // If all take about as long, nobody is slow.
+  const bool has_faster = faster.passes > 0 && faster.mean() < kFaster * least / kAsSlow;
+  const Others& others = has_faster ? faster : all;
+  out.others_ns = others.mean();
+  out.others = others.ranks;
+  if (!has_faster) return;
+  out.as_slow_ranks = as_slow.size();
+  if (as_slow.size() > kMostCulprits) as_slow.resize(kMostCulprits);
+  out.as_slow = std::move(as_slow);
 }
 
 }  // namespace
@@ -158,29 +212,20 @@ void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStat
   if (groups.empty()) return;
   Measure(sweep, groups).run();
   for (const Group& group : groups) {
-    double others_ns = 0;
-    uint64_t others_passes = 0, others = 0;
-    for (size_t r = 0; r < group.ns.size(); ++r) {
-      // Compared with ranks that do the same work and cost little.
-      if (group.passes[r] == 0 || group.is_much[r] != 0) continue;
-      others_ns += group.ns[r];
-      others_passes += group.passes[r];
-      ++others;
-    }
+    Culprit common;
+    compare(group, common);
+    common.group_ns = group.cost_ns;
+    common.much_ns = group.much_ns;
+    common.much_ranks = group.much_ranks;
     for (const Measured& measured : group.culprits) {
-      Culprit& culprit = out.culprits.emplace_back();
+      Culprit& culprit = out.culprits.emplace_back(common);
       const auto rank = static_cast<size_t>(measured.cost.rank);
       put_stretch(sweep, measured.cost.rank, group.stretch, culprit.stretch);
       culprit.stretch.short_term_ns = measured.cost.short_term_ns;
       culprit.stretch.long_term_ns = measured.cost.long_term_ns;
-      culprit.group_ns = group.cost_ns;
-      culprit.much_ns = group.much_ns;
-      culprit.much_ranks = group.much_ranks;
-      culprit.iterations = iterations_of(measured.costs);
+      count_iterations(measured.passes, culprit);
       culprit.passes = group.passes[rank];
-      culprit.mean_ns = group.ns[rank] / static_cast<double>(std::max<uint64_t>(culprit.passes, 1));
-      culprit.others_ns = others_passes > 0 ? others_ns / static_cast<double>(others_passes) : 0;
-      culprit.others = others;
+      culprit.mean_ns = mean_of(group, rank);
     }
   }
   if (out.culprits.size() > kMostCulprits) out.culprits.resize(kMostCulprits);

@@ -16,6 +16,7 @@
 // repair of times.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -98,8 +99,19 @@ struct Culprit {
   uint64_t iterations = 0;  // how often it made others wait, of
   uint64_t passes = 0;      // ... so many times that the rank went through it
   double mean_ns = 0;       // that the rank spends in it each time, without waiting
-  double others_ns = 0;     // the same for ranks that are no culprits here
+  double slow_ns = 0;       // the same of the times that are in `iterations`
+  double others_ns = 0;     // the same for ranks that are no culprits here, nor as slow
   uint64_t others = 0;      // so many ranks
+  // No culprits, and yet as slow: of ranks that are late together, only the last is waited for. How
+  // many, and the first of them.
+  uint64_t as_slow_ranks = 0;
+  std::vector<Rank> as_slow;
+
+  // Mean of the times that are not in `iterations`.
+  double rest_ns() const {
+    const auto all = static_cast<double>(passes), slow = static_cast<double>(iterations);
+    return passes > iterations ? std::max(0.0, (mean_ns * all - slow_ns * slow) / (all - slow)) : 0;
+  }
 };
 
 // Each a share of 1, and 0 where there is nothing to tell.

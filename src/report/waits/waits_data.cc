@@ -122,7 +122,10 @@ class Writer {
                      {"iterations", c.iterations},
                      {"passes", c.passes},
                      {"seconds_each", seconds(c.mean_ns)},
+                     {"slow_seconds_each", seconds(c.slow_ns)},
                      {"others_seconds_each", c.others > 0 ? Json(seconds(c.others_ns)) : Json()},
+                     {"as_slow_ranks", c.as_slow},
+                     {"as_slow_rank_count", c.as_slow_ranks},
                      {"stretch_seconds", seconds(c.group_ns)}});
     }
     return out;

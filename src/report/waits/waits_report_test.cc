@@ -6,6 +6,7 @@
 
 #include "mpi/call_table.h"
 #include "reader/test_trace.h"
+#include "text/path_names.h"
 
 namespace refrain::report {
 namespace {
@@ -116,6 +117,107 @@ TEST_F(WaitsReport, TextHasTablesAndATree) {
         "MPI_Recv: Late sender", "MPI_Barrier app+0x100 -> MPI_Recv app+0x100",
         "Critical path, 1.00 s", "1 message sent and not received in the trace", "parallel"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+analysis::waits::Culprit culprit_of(const Delay& delay) {
+  analysis::waits::Culprit out;
+  out.stretch = delay;
+  out.much_ns = out.group_ns = delay.short_term_ns + delay.long_term_ns;
+  out.much_ranks = 1;
+  out.iterations = out.passes = 10;
+  out.mean_ns = out.slow_ns = 5e6;
+  out.others_ns = 1e6;
+  out.others = 1;
+  return out;
+}
+
+TEST_F(WaitsReport, VerdictNamesThoseThatAreAsSlow) {
+  waits_.culprits = {culprit_of(waits_.delays[0])};
+  waits_.culprits[0].as_slow = {1};
+  waits_.culprits[0].as_slow_ranks = 1;
+  EXPECT_NE(
+      waits_text(view()).find(
+          "Rank 0 computes 5.0 times as long as the others between MPI_Barrier and MPI_Recv "
+          "app+0x100 (rank 1 hardly less); that is 80 % of all waiting (400 ms of 500 ms), in "
+          "10 of 10 repetitions."),
+      std::string::npos)
+      << waits_text(view());
+}
+
+TEST_F(WaitsReport, VerdictTellsHowLongSlowTimesAre) {
+  waits_.culprits = {culprit_of(waits_.delays[0])};
+  waits_.culprits[0].iterations = 1;
+  waits_.culprits[0].slow_ns = 41e6;
+  waits_.culprits[0].mean_ns = 5e6;
+  EXPECT_NE(waits_text(view()).find("Rank 0 computes 41 ms between MPI_Barrier and MPI_Recv "
+                                    "app+0x100; that is 80 % of all waiting (400 ms of 500 ms), in "
+                                    "1 of 10 repetitions (1 ms in the others)."),
+            std::string::npos)
+      << waits_text(view());
+  const auto json = nlohmann::json::parse(waits_json(view()));
+  EXPECT_DOUBLE_EQ(json["verdict"][0]["slow_seconds_each"], 0.041);
+}
+
+TEST_F(WaitsReport, VerdictOfSeveralRanksHasTheRange) {
+  waits_.culprits = {culprit_of(waits_.delays[0]), culprit_of(waits_.delays[0])};
+  waits_.culprits[1].stretch.rank = 1;
+  waits_.culprits[1].mean_ns = 2e6;
+  waits_.culprits[0].much_ranks = 2;
+  waits_.culprits[0].iterations = 6;
+  EXPECT_NE(waits_text(view()).find("Ranks 0 and 1 compute 2.0 to 5.0 times as long as the others"),
+            std::string::npos)
+      << waits_text(view());
+  EXPECT_NE(waits_text(view()).find(", each of them in up to 10 of 10 repetitions."),
+            std::string::npos)
+      << waits_text(view());
+  waits_.culprits[0].others = 0;
+  EXPECT_NE(waits_text(view()).find("Ranks 0 and 1 compute 2 ms to 5 ms each time between"),
+            std::string::npos)
+      << waits_text(view());
+}
+
+TEST_F(WaitsReport, VerdictOfACallLooksAtWhatTheCallHas) {
+  waits_.culprits = {culprit_of(waits_.delays[0])};
+  Delay& call = waits_.culprits[0].stretch;
+  call.is_call = true;
+  const std::pair<const char*, const char*> cases[] = {
+      {"MPI_Barrier", "That is the time of the MPI library itself, without waiting."},
+      {"MPI_Bcast", "Look at what MPI_Bcast is given there: its size and datatype."},
+      {"MPI_Reduce", "Look at what MPI_Reduce is given there: its size, datatype and operation."}};
+  for (const auto& [name, sentence] : cases) {
+    call.to_call = call.from_call = mpi::find_call(name)->id;
+    EXPECT_NE(waits_text(view()).find(sentence), std::string::npos) << waits_text(view());
+  }
+}
+
+TEST_F(WaitsReport, VerdictSaysIfThereIsHardlyAnyWaiting) {
+  EXPECT_EQ(waits_text(view()).find("of their time only"), std::string::npos);
+  waits_.total_ns = 100e9;
+  waits_.culprits = {culprit_of(waits_.delays[0])};
+  EXPECT_EQ(waits_text(view()).find("Ranks wait for 0.5 % of their time only. Rank 0 computes 5.0"),
+            0U)
+      << waits_text(view());
+}
+
+// Two rows that end at the same line are told apart by their callers.
+TEST_F(WaitsReport, TellsPathsApart) {
+  reader::TraceBuilder builder(1);
+  const uint32_t inner = builder.site("/no/such/app", "", 0x100);
+  const uint32_t one = builder.site("/no/such/app", "", 0x200);
+  const uint32_t two = builder.site("/no/such/app", "", 0x300);
+  const uint32_t main = builder.site("/no/such/app", "", 0x400);
+  const uint32_t down = builder.path({inner, one, main}), up = builder.path({inner, two, main});
+  const uint32_t other = builder.path({one, main});
+  reader::ShapeWriter barrier("MPI_Barrier");
+  barrier.object(down).object(builder.world());
+  builder.group({0}, {builder.signature(barrier)});
+  const Trace trace = builder.open();
+  text::PathNames names(trace, symbols_);
+  EXPECT_EQ(names.label(down), "app+0x100");
+  names.tell_apart({down, up, other, down});
+  EXPECT_EQ(names.label(down), "app+0x100 (in app+0x200)");
+  EXPECT_EQ(names.label(up), "app+0x100 (in app+0x300)");
+  EXPECT_EQ(names.label(other), "app+0x200");
 }
 
 TEST_F(WaitsReport, ExplainsANumber) {

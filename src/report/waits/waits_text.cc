@@ -295,6 +295,7 @@ std::string waits_text(const WaitsView& view) {
 
 std::string explained_text(const WaitsView& view) {
   text::PathNames names(view.trace, view.symbols);
+  tell_apart(view, names);
   text::Table table({"rank", "seq", "<call", "<at", "begin", "end", "waits", "partner", "<its call",
                      "<because of", "<pattern"});
   const auto at_time = [](uint64_t ns) {
