@@ -41,10 +41,12 @@ int iterations(const IterationsOptions& options) {
   how.source = kSources.at(options.segments);
   how.with_behaviours = options.behaviours;
   how.method = *method;
+  reader::Symbols symbols;
+  const reader::SourcePaths paths(*trace, symbols);
+  how.paths = &paths;
   const auto result = analysis::find_iterations(*trace, how);
   if (!result.ok()) return report(result.error());
   if (options.format == "text") use_display(options.display);
-  reader::Symbols symbols;
   const report::IterationsView view{*trace, *result, symbols, options.behaviours, options.top};
   std::string text;
   if (options.format == "json")

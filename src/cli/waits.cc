@@ -111,6 +111,8 @@ int run_waits(const WaitsOptions& options) {
   if (!options.explain.empty())
     if (const Status good = take_explain(options, *trace, symbols, how); !good.ok())
       return report(good.error());
+  const reader::SourcePaths paths(*trace, symbols);
+  how.paths = &paths;
   events::TraceCalls calls(*trace);
   const auto result = waits::wait_states(*trace, calls, how);
   if (!result.ok()) {

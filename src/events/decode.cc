@@ -45,6 +45,7 @@ bool makes_group(const mpi::CallInfo& info) {
 }  // namespace
 
 PlaceId Decoder::Places::id(DefinitionId path, CallId call) {
+  if (paths_ != nullptr) path = paths_->of(path);
   const auto [known, is_new] =
       ids_.try_emplace(uint64_t{path} << 16 | call, static_cast<PlaceId>(all_.size()));
   if (is_new) all_.push_back({path, call});

@@ -14,6 +14,7 @@
 #include "events/signature_source.h"
 #include "events/topologies.h"
 #include "mpi/call_meaning.h"
+#include "reader/source_paths.h"
 #include "refrain/calls.h"
 
 namespace refrain::events {
@@ -138,11 +139,15 @@ class Decoder {
       DefinitionId path = kNoDefinition;
       CallId call = 0;
     };
+    Places() = default;
+    // `paths`: which call paths are one; outlives this object. nullptr: none.
+    explicit Places(const reader::SourcePaths* paths) : paths_(paths) {}
     PlaceId id(DefinitionId path, CallId call);
     const Place& place(PlaceId id) const { return all_[id]; }
     size_t size() const { return all_.size(); }
 
    private:
+    const reader::SourcePaths* paths_ = nullptr;
     std::unordered_map<uint64_t, PlaceId> ids_;
     std::vector<Place> all_;
   };

@@ -49,8 +49,11 @@ base::Status write_answers(const Trace& trace, reader::Symbols& symbols, const s
   if (!done.ok()) return done;
   done = put("/topology.json", topology_json(analysis::topology(trace), trace.rank_count()));
   if (!done.ok() || !trace.has_times()) return done;
+  const reader::SourcePaths paths(trace, symbols);
+  analysis::waits::Options how;
+  how.paths = &paths;
   events::TraceCalls calls(trace);
-  const auto waits = analysis::waits::wait_states(trace, calls, {});
+  const auto waits = analysis::waits::wait_states(trace, calls, how);
   if (!waits.ok()) return done;
   return put("/waits.json", report::waits_json({trace, *waits, symbols, {}, -1, 20, {}}));
 }

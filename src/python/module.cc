@@ -132,9 +132,11 @@ std::string waits_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns,
   }
   if (const Status good = analysis::check_window(trace, how.window); !good.ok())
     throw RefrainError(good.error());
+  reader::Symbols symbols;
+  const reader::SourcePaths paths(trace, symbols);
+  how.paths = &paths;
   events::TraceCalls calls(trace);
   const waits::WaitStates result = unwrap(waits::wait_states(trace, calls, how));
-  reader::Symbols symbols;
   return report::waits_json({trace, result, symbols, {}, -1, 0, how.window});
 }
 
@@ -155,8 +157,10 @@ std::string iterations_json(const Trace& trace, const std::string& source, bool 
                                    : analysis::IterationSource::kAuto;
   how.with_behaviours = behaviours;
   how.method = unwrap(similarity::parse_method(method));
-  const analysis::Iterations result = unwrap(analysis::find_iterations(trace, how));
   reader::Symbols symbols;
+  const reader::SourcePaths paths(trace, symbols);
+  how.paths = &paths;
+  const analysis::Iterations result = unwrap(analysis::find_iterations(trace, how));
   return report::iterations_json({trace, result, symbols, behaviours, 0});
 }
 

@@ -71,8 +71,9 @@ class Module {
     if (status_ != SymbolStatus::kUnknownPlace || return_offset <= 0) return out;
     // The offset is of the address that the call returns to, which may belong to the next line.
     const Dwarf_Addr address = static_cast<Dwarf_Addr>(return_offset) - 1 + bias_;
+    int column = 0;
     if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
-      if (const char* file = dwfl_lineinfo(line, nullptr, &out.line, nullptr, nullptr, nullptr)) {
+      if (const char* file = dwfl_lineinfo(line, nullptr, &out.line, &column, nullptr, nullptr)) {
         out.file = file;
         out.status = SymbolStatus::kFound;
       }
@@ -80,6 +81,10 @@ class Module {
     out.function = function_at(address);
     if (out.status != SymbolStatus::kFound && !out.function.empty())
       out.status = SymbolStatus::kFunctionOnly;
+    if (out.status == SymbolStatus::kFound)
+      if (std::string around = calls_around(address); !around.empty())
+        out.origin =
+            out.file + ":" + std::to_string(out.line) + ":" + std::to_string(column) + around;
     return out;
   }
 
@@ -96,6 +101,38 @@ class Module {
       if (!name.empty()) return name;
     }
     return symbol_at(address);
+  }
+
+  // The calls that were inlined around an address, from the inside, and the function that holds
+  // them; empty where that is not known. dwarf_getscopes() leaves an inlined function for where it
+  // is written; dwarf_getscopes_die() goes on to where it was inlined.
+  std::string calls_around(Dwarf_Addr address) {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+    if (unit == nullptr) return "";
+    Dwarf_Die* scopes = nullptr;
+    if (dwarf_getscopes(unit, address - bias, &scopes) <= 0) return "";
+    Dwarf_Die innermost = scopes[0];
+    std::free(scopes);
+    scopes = nullptr;
+    const int count = dwarf_getscopes_die(&innermost, &scopes);
+    std::string out;
+    for (int i = 0; i < count; ++i) {
+      const int tag = dwarf_tag(&scopes[i]);
+      const std::string name = name_of(&scopes[i], address);
+      if (name.empty()) continue;
+      out += "|" + name;
+      if (tag == DW_TAG_subprogram) break;
+      for (const unsigned int what : {DW_AT_call_file, DW_AT_call_line, DW_AT_call_column}) {
+        Dwarf_Attribute attribute;
+        Dwarf_Word value = 0;
+        dwarf_formudata(dwarf_attr(&scopes[i], what, &attribute), &value);
+        out += ":" + std::to_string(value);
+      }
+    }
+    std::free(scopes);
+    const char* file = dwarf_diename(unit);
+    return out.empty() || file == nullptr ? "" : out + "|" + file;
   }
 
   std::string symbol_at(Dwarf_Addr address) {

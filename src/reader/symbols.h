@@ -33,6 +33,9 @@ struct SourcePlace {
   int line = 0;
   // Innermost, also if it was inlined, as readable_name() of function_names.h; empty: unknown.
   std::string function;
+  // File, line, column and function of the call, and of each call that was inlined around it: equal
+  // for the copies that the compiler made of one call. Empty: unknown. Only to be compared.
+  std::string origin;
 };
 
 class Symbols {

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <string>
 
+#include "reader/source_paths.h"
 #include "reader/symbols_test_library.h"
+#include "reader/test_trace.h"
 
 namespace refrain::reader {
 namespace {
@@ -69,7 +71,10 @@ Where locate(const void* address) {
   return search.found;
 }
 
-__attribute__((noinline)) const void* here() { return __builtin_return_address(0); }
+__attribute__((noinline)) const void* here() {
+  __asm__ volatile("");  // two calls in a row are two
+  return __builtin_return_address(0);
+}
 
 __attribute__((noinline)) CallPlace call_in_program() {
   CallPlace place{};
@@ -132,6 +137,53 @@ TEST(Symbols, LabelsWhatItCannotResolve) {
   site.module = "/proc/self/exe";
   site.offset = INT64_MAX;
   EXPECT_EQ(symbols.find(site).status, SymbolStatus::kUnknownPlace);
+}
+
+// What a compiler makes of a call that it copies: two addresses, one place in the source.
+#define TWICE(first, second) (first) = here(), (second) = here()
+
+__attribute__((always_inline)) inline const void* inlined() { return here(); }
+
+struct Calls {
+  const void *first, *copy, *inlined_here, *inlined_there;
+};
+
+__attribute__((noinline)) Calls calls_in_program() {
+  Calls calls{};
+  TWICE(calls.first, calls.copy);
+  calls.inlined_here = inlined();
+  calls.inlined_there = inlined();
+  return calls;
+}
+
+uint32_t site_of(TraceBuilder& builder, const void* address) {
+  const Where where = locate(address);
+  return builder.site(where.module, where.build_id, where.offset);
+}
+
+TEST(SourcePaths, CopiesOfACallAreOne) {
+  const Calls calls = calls_in_program();
+  ASSERT_NE(calls.first, calls.copy);
+  TraceBuilder builder(1);
+  const uint32_t outer = site_of(builder, call_in_library().return_address);
+  const uint32_t unknown = builder.site("/no/such/app", "", 0x100);
+  const uint32_t first = builder.path({site_of(builder, calls.first), outer});
+  const uint32_t copy = builder.path({site_of(builder, calls.copy), outer});
+  const uint32_t elsewhere = builder.path({site_of(builder, calls.copy), unknown});
+  const uint32_t here_inlined = builder.path({site_of(builder, calls.inlined_here), outer});
+  const uint32_t there_inlined = builder.path({site_of(builder, calls.inlined_there), outer});
+  builder.group({0}, {builder.signature(ShapeWriter("MPI_Barrier").object(copy).object(0))});
+  const Trace trace = builder.open();
+  Symbols symbols;
+  const SourcePaths paths(trace, symbols);
+  EXPECT_EQ(paths.of(first), first);
+  EXPECT_EQ(paths.of(copy), first);
+  EXPECT_EQ(paths.of(elsewhere), elsewhere);
+  EXPECT_EQ(paths.of(unknown), unknown);
+  // One line, and yet two calls of the program: they were inlined at different places.
+  EXPECT_EQ(paths.of(here_inlined), here_inlined);
+  EXPECT_EQ(paths.of(there_inlined), there_inlined);
+  EXPECT_EQ(SourcePaths().of(copy), copy);
 }
 
 }  // namespace

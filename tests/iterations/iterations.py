@@ -95,6 +95,21 @@ class Truth(unittest.TestCase):
         self.assertEqual({r["bytes"] for r in loop["rows"]}, {RANKS * (2 * 16 * 8 + 8)})
         self.assertLess(abs(loop["trend"]["share"]), 0.5)
 
+    def test_copies_of_a_call(self):
+        """A compiler may copy a call; the loop and its slow stretch are one all the same."""
+        extra = [(7, 2, 9000), (19, 0, 5000)]
+        trace = record("copies", 30, 2000, extra)
+        addresses = {site["offset"] for site in json.loads(refrain("profile", trace, "--format", "json"))["sites"]
+                     if site["call"] == "MPI_Allreduce"}
+        self.assertEqual(len(addresses), 2)
+        found = answer(trace)
+        self.assertEqual([(l["iterations"], l["ranks"]) for l in found["loops"]], [(30, RANKS)])
+        self.check(found["loops"][0], 30, 2000, extra)
+        self.assertEqual(found["loops"][0]["outliers"], [7, 19])
+        slow = json.loads(refrain("waits", trace, "--format", "json"))["verdict"][0]
+        self.assertEqual((slow["rank"], slow["iterations"], slow["passes"]), (2, 1, 29))
+        self.assertAlmostEqual(slow["slow_seconds_each"], 0.011, delta=SLACK_NS / 1e9)
+
     def test_first_and_last_iteration(self):
         extra = [(0, 1, 6000), (19, 3, 8000)]
         for kind in ("regions", "halo"):

@@ -148,7 +148,11 @@ class WaitAdder final : public Observer {
 
 struct IterationTable::Impl {
   Impl(const Trace& of, const IterationOptions& how)
-      : trace(of), options(how), plans(trace), finder(how.method) {}
+      : trace(of),
+        options(how),
+        paths(how.paths == nullptr ? reader::SourcePaths() : *how.paths),
+        plans(trace, paths),
+        finder(how.method) {}
 
   Status run() {
     out.from_marks = find_marks();
@@ -200,7 +204,7 @@ struct IterationTable::Impl {
       const auto [at, is_new] = known.try_emplace(call->signature->id);
       auto& [kind, bytes] = at->second;
       if (is_new) {
-        kind = iterations::kind_of(trace, *call->signature);
+        kind = iterations::kind_of(trace, paths, *call->signature);
         for (const events::Transfer& t : transfers.transfers(call->signature->id))
           bytes = events::add(bytes, events::multiply(t.bytes, t.repeat));
       }
@@ -347,6 +351,7 @@ struct IterationTable::Impl {
 
   Trace trace;
   IterationOptions options;
+  reader::SourcePaths paths;
   iterations::Plans plans;
   BehaviourFinder finder;
   std::vector<std::set<std::string>> marks_of_group;

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "reader/source_paths.h"
 #include "refrain/trace.h"
 #include "similarity/method.h"
 
@@ -35,6 +36,8 @@ struct IterationOptions {
   uint64_t most_segments = uint64_t{1} << 22;  // iterations of all threads together
   bool with_behaviours = false;
   similarity::MethodSpec method;  // of behaviours
+  // Call paths that count as one; nullptr: none. Used by measure() alone.
+  const reader::SourcePaths* paths = nullptr;
 };
 
 // One iteration of all threads that have it.

@@ -11,13 +11,13 @@
 
 namespace refrain::analysis::iterations {
 
-CallKind kind_of(const Trace& trace, const Signature& signature) {
+CallKind kind_of(const Trace& trace, const reader::SourcePaths& paths, const Signature& signature) {
   CallKind kind;
   kind.call = signature.call;
-  kind.path = signature.site;
+  kind.path = paths.of(signature.site);
   kind.is_poll = mpi::meaning_of(signature.call).how == mpi::How::kPolls;
   kind.mark = reduce::mark_of(trace, signature);
-  kind.key = format::mix_keys(signature.call, signature.site);
+  kind.key = format::mix_keys(signature.call, kind.path);
   return kind;
 }
 
@@ -45,7 +45,7 @@ const LoopPlan& Plans::of(const Location& location, RankReader& rank) {
   std::unordered_map<uint64_t, grammar::Terminal> terminals;  // by key
   std::vector<Known> known;                                   // by recorded terminal
   for (const uint32_t id : signatures) {
-    const CallKind kind = kind_of(trace_, rank.signature(id));
+    const CallKind kind = kind_of(trace_, paths_, rank.signature(id));
     const auto [at, is_new] =
         terminals.try_emplace(kind.key, static_cast<grammar::Terminal>(plan->keys.size()));
     if (is_new) plan->keys.push_back(kind.key);

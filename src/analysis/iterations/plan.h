@@ -12,6 +12,7 @@
 
 #include "format/segments/cut.h"
 #include "grammar/grammar.h"
+#include "reader/source_paths.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 #include "similarity/loops.h"
@@ -27,7 +28,7 @@ struct CallKind {
   format::Mark mark;
 };
 
-CallKind kind_of(const Trace& trace, const Signature& signature);
+CallKind kind_of(const Trace& trace, const reader::SourcePaths& paths, const Signature& signature);
 
 // The events of a location (calls, but polls in a row are one) as a grammar of kinds.
 struct LoopPlan {
@@ -38,12 +39,13 @@ struct LoopPlan {
 
 class Plans {
  public:
-  explicit Plans(const Trace& trace) : trace_(trace) {}
+  Plans(const Trace& trace, const reader::SourcePaths& paths) : trace_(trace), paths_(paths) {}
   // Made the first time that it is asked for; valid as long as this object.
   const LoopPlan& of(const Location& location, RankReader& rank);
 
  private:
   const Trace trace_;
+  const reader::SourcePaths& paths_;
   std::map<std::pair<GroupId, GrammarId>, std::unique_ptr<LoopPlan>> plans_;
 };
 

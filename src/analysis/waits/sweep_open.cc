@@ -14,6 +14,7 @@ Sweep::Sweep(const Trace& trace, CallSource& source, const Options& options, con
       online_(online),
       own_comms_(trace),
       comms_(options.comms != nullptr ? *options.comms : own_comms_),
+      places_(options.paths),
       log_(options.memory_bytes, online.keeps_log),
       messages_(options.most_messages),
       instances_(options.most_collectives) {}

@@ -27,6 +27,7 @@
 #include "analysis/waits/pattern.h"
 #include "analysis/waits/vocabulary.h"
 #include "analysis/window.h"
+#include "reader/source_paths.h"
 #include "refrain/trace.h"
 
 namespace refrain::analysis::waits {
@@ -40,6 +41,8 @@ struct Options {
   // What counts of waits, useful time, calls and the critical path; what is before and behind it is
   // only looked at for what it explains. Counts of what is missing or repaired are of the run.
   Window window;
+  // Call paths that count as one; nullptr: none.
+  const reader::SourcePaths* paths = nullptr;
   // The calls behind a number: the `explain_count` longest waits of a pattern (and what it
   // contains), of a rank (-1: all) and of some call paths (none: all).
   std::optional<Pattern> explain;

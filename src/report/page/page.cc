@@ -36,7 +36,8 @@ PageData page_data(const Trace& trace, reader::Symbols& symbols, const PageOptio
   const std::vector<std::unique_ptr<PageSection>> sections = page_sections();
   events::CommTable comms(trace);
   PageAnswers answers;
-  const PageQuestion question{trace, options, comms, answers};
+  const reader::SourcePaths paths(trace, symbols);
+  const PageQuestion question{trace, options, comms, paths, answers};
   for (const auto& section : sections) section->ask(question);
   question.say("page");
   PageData out;

@@ -36,7 +36,7 @@ bool has_threads(const Trace& trace, Rank rank) { return trace.locations(rank).s
 }  // namespace
 
 void ask_ranks(const PageQuestion& page) {
-  const auto& [trace, options, comms, out] = page;
+  const auto& [trace, options, comms, paths, out] = page;
   out.details = nlohmann::ordered_json::array();
   out.kept_grammars = kept_grammars(trace, options.most_symbols);
   analysis::RankLoadFold loads(trace);

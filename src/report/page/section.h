@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "events/comms.h"
+#include "reader/source_paths.h"
 #include "reader/symbols.h"
 #include "refrain/trace.h"
 #include "report/page/answers.h"
@@ -18,6 +19,7 @@ struct PageQuestion {
   const Trace& trace;
   const PageOptions& options;
   events::CommTable& comms;  // one for all, so that keys are the same
+  const reader::SourcePaths& paths;
   PageAnswers& answers;
   // What is done now, for whoever waits.
   void say(std::string_view step) const {

@@ -199,9 +199,8 @@ void ask_untimed(const Trace& trace, const PageOptions& options, const waits::Op
     out.unknown_receives = waits::observe(trace, numbered, how).unknown_messages;
 }
 
-std::optional<analysis::IterationTable> measured_iterations(const Trace& trace,
-                                                            const PageOptions& options,
-                                                            PageAnswers& out) {
+std::optional<analysis::IterationTable> measured_iterations(const PageQuestion& page) {
+  const auto& [trace, options, comms, paths, out] = page;
   if (trace.call_count() > options.most_iteration_calls) {
     out.no_iterations = "too many calls for the page; `refrain iterations` shows them";
     return std::nullopt;
@@ -209,6 +208,7 @@ std::optional<analysis::IterationTable> measured_iterations(const Trace& trace,
   analysis::IterationOptions how;
   how.with_behaviours = true;
   how.method = similarity::default_spec(similarity::Method::kAvgWave);
+  how.paths = &paths;
   auto table = analysis::IterationTable::measure(trace, how);
   if (table.ok()) return std::move(*table);
   out.no_iterations = table.error().message;
@@ -216,19 +216,20 @@ std::optional<analysis::IterationTable> measured_iterations(const Trace& trace,
 }
 
 void ask_waits(const PageQuestion& page) {
-  const auto& [trace, options, comms, out] = page;
+  const auto& [trace, options, comms, paths, out] = page;
   for (const analysis::TimelineRow& row : out.timeline.rows)
     if (!out.kept_grammars[row.grammar]) out.open_ends->add_rank(row.rank);
   out.wait_table =
       analysis::WaitTable(out.timeline, options.most_wait_rows, options.most_wait_columns);
   analysis::MessageListOptions wanted;
   wanted.has_waits = trace.has_times();
-  std::optional<analysis::IterationTable> iterations = measured_iterations(trace, options, out);
+  std::optional<analysis::IterationTable> iterations = measured_iterations(page);
   PageObserver observer(trace, wanted, out, iterations ? &*iterations : nullptr);
   events::TraceCalls calls(trace);
   waits::Options how;
   how.observer = &observer;
   how.comms = &comms;
+  how.paths = &paths;
   how.memory_bytes = options.waits_memory_bytes;
   how.explain = waits::Pattern::kAll;
   how.explain_count = options.most_explained;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "report/profile/profile_paths.h"
 #include "report/profile/programs_text.h"
@@ -171,6 +174,24 @@ std::string tree_text(const ProfileView& view, size_t top) {
   return out;
 }
 
+// Sites that read the same are one line: the compiler made copies of a call, or there are several
+// on a line. By time, the longest first.
+std::vector<ProfileRow> united_sites(std::vector<ProfileRow> rows) {
+  std::map<std::tuple<std::string, std::string, std::string>, size_t> known;
+  std::vector<ProfileRow> out;
+  for (ProfileRow& row : rows) {
+    const auto [at, is_new] = known.try_emplace({row.site, row.function, row.call}, out.size());
+    if (is_new)
+      out.push_back(std::move(row));
+    else
+      add_totals(out[at->second].totals, row.totals);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ProfileRow& a, const ProfileRow& b) {
+    return a.totals.time_ns > b.totals.time_ns;
+  });
+  return out;
+}
+
 std::string notes_text(const analysis::Profile& p) {
   std::string out;
   if (p.all.failed > 0)
@@ -200,7 +221,8 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   for (const char* title : {"calls", "time", "MPI", "run", "min", "mean", "max", "bytes"})
     titles.emplace_back(title);
   text::Table table(titles);
-  const std::vector<ProfileRow> rows = profile_rows(view, by);
+  std::vector<ProfileRow> rows = profile_rows(view, by);
+  if (by == ProfileBy::kSite) rows = united_sites(std::move(rows));
   bool module_changed = false;
   const auto add = [&](std::vector<std::string> cells, const analysis::CallTotals& totals) {
     for (std::string& cell : columns(totals, view.profile)) cells.push_back(std::move(cell));
