@@ -9,6 +9,7 @@
 
 #include "analysis/iterations/behaviours.h"
 #include "analysis/iterations/cutter.h"
+#include "analysis/iterations/likeness.h"
 #include "analysis/waits/wait_states.h"
 #include "events/buffers/transfers.h"
 #include "events/payload.h"
@@ -25,10 +26,6 @@ using iterations::LocalLoop;
 
 // Loops with fewer iterations in all are none; those of a single call need more.
 constexpr uint64_t kLeastIterations = 3, kLeastOfOneCall = 8;
-// Loops of two locations are the same where so much of their calls is, and an iteration of one is
-// an iteration of the other. That is so where they have about as many, or where a call that both
-// make comes about as often in each: numbers whose ratio is at most this.
-constexpr double kLikeEnough = 0.3, kAsMany = 1.25;
 // An outlier is longer than the median by so many typical deviations, and by this part of it.
 constexpr double kOutlierDeviations = 5, kOutlierShare = 0.2;
 
@@ -41,28 +38,6 @@ struct Loop {
   std::set<Rank> ranks;
   std::map<std::pair<CallId, DefinitionId>, uint64_t> longest;  // ns, by call
 };
-
-bool as_many(double a, double b) { return std::max(a, b) <= kAsMany * std::min(a, b); }
-
-double likeness(const LocalLoop& a, const LocalLoop& b) {
-  size_t both = 0;
-  for (const auto& [key, count] : a.calls) both += b.calls.contains(key) ? 1 : 0;
-  const size_t all = a.calls.size() + b.calls.size() - both;
-  return all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all);
-}
-
-// Whether a call that both make comes as often in an iteration of one as in one of the other. Ten
-// steps of a program are no iteration of a rank that takes one step in each.
-bool has_common_pace(const LocalLoop& a, const LocalLoop& b) {
-  for (const auto& [key, count] : a.calls) {
-    const auto other = b.calls.find(key);
-    if (other != b.calls.end() &&
-        as_many(static_cast<double>(count) * static_cast<double>(b.iterations),
-                static_cast<double>(other->second) * static_cast<double>(a.iterations)))
-      return true;
-  }
-  return false;
-}
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -242,11 +217,8 @@ struct IterationTable::Impl {
     for (size_t i = 0; i < loops.size(); ++i) {
       if (loops[i].name != local.name) continue;
       if (!local.name.empty()) return i;
-      const double like = likeness(loops[i].like, local);
-      if (like < kLikeEnough || like <= most) continue;
-      if (!as_many(static_cast<double>(loops[i].most), static_cast<double>(local.iterations)) &&
-          !has_common_pace(loops[i].like, local))
-        continue;
+      const double like = iterations::likeness(loops[i].like, loops[i].most, local);
+      if (like <= most) continue;
       best = i, most = like;
     }
     if (best == loops.size()) loops.push_back({local.name, local, UINT64_MAX, 0, {}, {}});

@@ -1,0 +1,44 @@
+#include "analysis/iterations/likeness.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace refrain::analysis::iterations {
+namespace {
+
+// The ratio of numbers that are about equal is at most the second one.
+constexpr double kLikeEnough = 0.3, kAsMany = 1.25;
+
+bool as_many(double a, double b) { return std::max(a, b) <= kAsMany * std::min(a, b); }
+
+double common_part(const LocalLoop& a, const LocalLoop& b) {
+  size_t both = 0;
+  for (const auto& [key, count] : a.calls) both += b.calls.contains(key) ? 1 : 0;
+  const size_t all = a.calls.size() + b.calls.size() - both;
+  return all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all);
+}
+
+// Whether a call that both make comes as often in an iteration of one as in one of the other. Ten
+// steps of a program are no iteration of a rank that takes one step in each.
+bool has_common_pace(const LocalLoop& a, const LocalLoop& b) {
+  for (const auto& [key, count] : a.calls) {
+    const auto other = b.calls.find(key);
+    if (other != b.calls.end() &&
+        as_many(static_cast<double>(count) * static_cast<double>(b.iterations),
+                static_cast<double>(other->second) * static_cast<double>(a.iterations)))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+double likeness(const LocalLoop& a, uint64_t iterations, const LocalLoop& b) {
+  const double part = common_part(a, b);
+  if (part < kLikeEnough) return 0;
+  const bool is_as_long =
+      as_many(static_cast<double>(iterations), static_cast<double>(b.iterations));
+  return is_as_long || has_common_pace(a, b) ? part : 0;
+}
+
+}  // namespace refrain::analysis::iterations
