@@ -75,7 +75,21 @@ void clean_up(const std::vector<spool::JobFile>& files, const spool::JobFiles& f
   for (const std::string& folder : options.folders) rmdir(folder.c_str());
 }
 
+// What is given instead of a folder.
+base::Status check_folders(const std::vector<std::string>& folders) {
+  std::error_code ignored;
+  for (const std::string& folder : folders) {
+    if (!fs::is_regular_file(folder, ignored)) continue;
+    if (Trace::open(folder).ok())
+      return base::usage("is a trace, and needs no recovery; `refrain info` says what it has",
+                         folder);
+    return base::usage("is a file; give the folder with the spool files of a job", folder);
+  }
+  return base::Done{};
+}
+
 int run(const RecoverArguments& options) {
+  if (const auto good = check_folders(options.folders); !good.ok()) return report(good.error());
   const std::string output =
       options.output.empty() ? default_output(options.folders[0]) : options.output;
   if (output.empty()) return report(base::usage("name the output with -o", options.folders[0]));

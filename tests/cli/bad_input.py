@@ -251,6 +251,7 @@ class Recording(Folder):
             self.assertEqual(done.status, 7, done.stderr)
             self.assertEqual(self.files(), ["t.rfn"])
             self.assertEqual(refrain("check", self.path("t.rfn")).returncode, GOOD)
+            self.assertIn("is a trace", one_line(self, refrain("recover", self.path("t.rfn")), USAGE))
             mode = stat.S_IMODE(os.stat(self.path("t.rfn")).st_mode)
             mask = os.umask(0)
             os.umask(mask)

@@ -226,10 +226,13 @@ void PostMortem::add_death(std::vector<LossRecord>& losses) {
     story_ = "before its first call";
   }
   const bool says_so = first.open_call == mpi::kMPI_Abort;
+  if (says_so) story_ = "by MPI_Abort";
   if (first.state == State::kExited && !says_so)
     story_ += first.open_call == 0 ? ", by exit" : ", by exit or a fatal error of MPI";
-  story_ += ", " + std::to_string((latest - first.time_ns) / 1000) +
-            " us before the last sign of any rank";
+  const uint64_t before_us = (latest - first.time_ns) / 1000;
+  story_ += before_us == 0
+                ? ", the last sign of any rank"
+                : ", " + std::to_string(before_us) + " us before the last sign of any rank";
   losses.push_back({"died_first", 0, static_cast<int64_t>(first.rank), story_});
   story_ = "rank " + std::to_string(first.rank) + " died first, " + story_;
 }

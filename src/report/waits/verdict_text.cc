@@ -19,10 +19,11 @@ using analysis::waits::Culprit;
 using analysis::waits::Delay;
 using analysis::waits::Pattern;
 
-constexpr size_t kMostRanks = 4;      // named one by one
-constexpr double kMuchLonger = 1.25;  // than in the other repetitions
-constexpr double kAlike = 0.9;        // the least and the most, of what one number stands for
-constexpr double kHardly = 0.01;      // waiting is less of the time of all ranks
+constexpr size_t kMostRanks = 4;       // named one by one
+constexpr double kMuchLonger = 1.25;   // than in the other repetitions
+constexpr double kAlike = 0.9;         // the least and the most, of what one number stands for
+constexpr double kBeyondRatios = 100;  // from here on two durations say more than their ratio
+constexpr double kHardly = 0.01;       // waiting is less of the time of all ranks
 
 std::string at(text::PathNames& names, DefinitionId path, CallId call) {
   if (call == 0) return call_or_edge(call);
@@ -108,6 +109,9 @@ std::string longer_text(const Group& group, bool is_call) {
   const double from = (*least)->mean_ns, to = (*most)->mean_ns;
   if (from <= worst.others_ns)  // as long as others, and still others waited for it
     return mean_text(group) + ", about as long as the others,";
+  if (from > kBeyondRatios * worst.others_ns)
+    return fmt::format("{} (the others {})", mean_text(group),
+                       text::time_text(worst.others_ns));
   const std::string times =
       kAlike * to <= from
           ? fmt::format("{:.1f}", worst.mean_ns / worst.others_ns)

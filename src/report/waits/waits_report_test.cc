@@ -158,6 +158,15 @@ TEST_F(WaitsReport, VerdictTellsHowLongSlowTimesAre) {
   EXPECT_DOUBLE_EQ(json["verdict"][0]["slow_seconds_each"], 0.041);
 }
 
+TEST_F(WaitsReport, FarLongerIsToldByBothDurations) {
+  waits_.culprits = {culprit_of(waits_.delays[0])};
+  waits_.culprits[0].mean_ns = 200e6;
+  waits_.culprits[0].others_ns = 1e6;
+  EXPECT_NE(waits_text(view()).find("Rank 0 computes 200 ms each time (the others 1 ms) between"),
+            std::string::npos)
+      << waits_text(view());
+}
+
 TEST_F(WaitsReport, VerdictOfSeveralRanksHasTheRange) {
   waits_.culprits = {culprit_of(waits_.delays[0]), culprit_of(waits_.delays[0])};
   waits_.culprits[1].stretch.rank = 1;
