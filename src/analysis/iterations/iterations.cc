@@ -218,8 +218,7 @@ struct IterationTable::Impl {
       if (loops[i].name != local.name) continue;
       if (!local.name.empty()) return i;
       const double like = iterations::likeness(loops[i].like, loops[i].most, local);
-      if (like <= most) continue;
-      best = i, most = like;
+      if (like > most) best = i, most = like;
     }
     if (best == loops.size()) loops.push_back({local.name, local, UINT64_MAX, 0, {}, {}});
     return best;

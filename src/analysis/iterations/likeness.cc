@@ -6,8 +6,8 @@
 namespace refrain::analysis::iterations {
 namespace {
 
-// The ratio of numbers that are about equal is at most the second one.
-constexpr double kLikeEnough = 0.3, kAsMany = 1.25;
+constexpr double kLikeEnough = 0.3;  // of the calls of two loops, that both make
+constexpr double kAsMany = 1.25;     // the largest ratio of two numbers that are about equal
 
 bool as_many(double a, double b) { return std::max(a, b) <= kAsMany * std::min(a, b); }
 
