@@ -183,8 +183,9 @@ refrain_source refrain_blackboard::add(Source::Settings settings) {
   types.erase(std::unique(types.begin(), types.end()), types.end());
   SourceRef source(new Source(std::move(settings)));
   const WholeTable lock(*this);
-  for (const refrain_type type : types) table_[type].push_back(source.get());
-  sources_.emplace(++last_source_, std::move(source));
+  // First where it is kept: the table has bare pointers.
+  const SourceRef& kept = sources_.emplace(++last_source_, std::move(source)).first->second;
+  for (const refrain_type type : types) table_[type].push_back(kept.get());
   return last_source_;
 }
 
