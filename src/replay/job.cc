@@ -236,6 +236,24 @@ int run_job(const JobOptions& options) {
 
 namespace {
 
+// What all ranks find, and none has begun: rank 0 says it. The others leave it the time for that,
+// as some launchers end the whole job, with what rank 0 has said, once a rank has failed; `refrain
+// replay` of rank 0 may still be reading the trace.
+int refuse_on_all(Rank rank, int status) {
+  if (rank != 0 && !ranks_are_one_process()) {
+#ifdef OPEN_MPI
+    std::this_thread::sleep_for(std::chrono::seconds(10));
+#else
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+#endif
+  }
+  return status;
+}
+
+int refuse_on_all(Rank rank, const base::Error& error) {
+  return refuse_on_all(rank, rank == 0 ? report(error) : static_cast<int>(error.code));
+}
+
 // What a process has once.
 struct OfProcess {
   Trace trace;
@@ -245,9 +263,7 @@ struct OfProcess {
 // The trace, once it is known that it can be replayed here: 0, or the exit status. Where the ranks
 // are one process, the first one opens it for all.
 int open_for_all(const JobOptions& options, std::optional<OfProcess>& out) {
-  const auto refuse = [&](const base::Error& error) {
-    return options.rank == 0 ? report(error) : static_cast<int>(error.code);
-  };
+  const auto refuse = [&](const base::Error& error) { return refuse_on_all(options.rank, error); };
   if (const void* const shared = shared_by_ranks(); shared != nullptr) {
     out = *static_cast<const OfProcess*>(shared);
     return 0;
@@ -275,7 +291,7 @@ int open_for_all(const JobOptions& options, std::optional<OfProcess>& out) {
   if (!refused.empty()) {
     if (options.rank == 0 && options.ending == 0)
       std::fputs(plan::refusal_lines(*trace, refused).c_str(), stderr);
-    return static_cast<int>(base::ErrorCode::kUnsupported);
+    return refuse_on_all(options.rank, static_cast<int>(base::ErrorCode::kUnsupported));
   }
   out = OfProcess{std::move(*trace)};
   if (ranks_are_one_process()) share_by_ranks(new OfProcess(*out));  // until the process ends
@@ -297,7 +313,7 @@ int run(const JobOptions& options) {
   }
   if (ends_early(*trace))
     if (const auto good = plan_early_end(*trace, options.rank, engine_options); !good.ok())
-      return options.rank == 0 ? report(good.error()) : static_cast<int>(good.error().code);
+      return refuse_on_all(options.rank, good.error());
   Progress progress(std::max<size_t>(trace->locations(options.rank).size(), 1));
   const double app_s = static_cast<double>(trace->info().duration_ns) / 1e9;
   Summary summary;
