@@ -18,35 +18,13 @@
 #include "format/merge/loop_counts.h"
 #include "format/merge/order.h"
 #include "format/merge/ranks.h"
+#include "format/merge/shared_signature.h"
 #include "format/signatures/slot_evaluator.h"
 #include "format/signatures/walk.h"
 
 namespace refrain::format {
 
 namespace {
-
-// A signature of the file in the making: what its slots still allow, so that a later group with the
-// same shape may join.
-struct Shared {
-  uint32_t index = 0;  // into TraceData::signatures
-  std::vector<SlotState> slots;
-  std::vector<RankExpr> exprs;  // for slots that are not alive: table or Cartesian shift
-  CommPlace first;
-  bool has_table = false;
-};
-
-// All of one shape. A rank tells its own calls apart, so a group only joins what other groups made,
-// and looks first behind the last one that it joined: equal programs have them in equal order.
-struct SameShape {
-  std::vector<Shared> entries;
-  size_t group = SIZE_MAX;  // the group that is being placed
-  size_t foreign = 0;       // entries of groups before it
-  size_t cursor = 0;        // where the next search begins
-};
-
-// Greedy sharing looks at this many signatures of one shape, so that a program with very many of
-// them cannot make Finalize quadratic.
-constexpr size_t kMaxShareTries = 64;
 
 // A world of millions of which next to nothing is there: whoever says so is damaged, and would have
 // us keep a place for each of them.
@@ -152,7 +130,7 @@ class Finisher {
     std::vector<uint32_t> shape_of;
     for (size_t i = 0; i < p_.shapes.size(); ++i)
       shape_of.push_back(out_.signatures.add_shape(p_.shapes[i]));
-    Shared mine;
+    SharedSignature mine;
     for (uint32_t t = 0; t < all.size(); ++t) {
       if (choose_all(all, t)) {
         out_.signatures.append(shape_of[all.shape(t)], exprs_);
@@ -216,32 +194,25 @@ class Finisher {
   bool place_signature(size_t g, uint32_t t) {
     const auto shape = final_shape(g, p_.groups[g].signatures.shape(t));
     if (!shape) return false;
-    Shared mine;
+    SharedSignature& mine = placed_;
     mine.first = views_[g].first_place(t);
     resolve_tables(g, t, mine);
     SameShape& same = shared_[*shape];
-    // Entries that the group itself makes are behind `foreign`, and are not looked at.
-    if (same.group != g) {
-      same.group = g;
-      same.foreign = same.entries.size();
-      same.cursor = 0;
-    }
+    same.set_group(g);
     // A table is by position in its own group: it means nothing in another one.
-    const size_t tries = mine.has_table ? 0 : std::min(same.foreign, kMaxShareTries);
-    for (size_t i = 0; i < tries; ++i) {
-      const size_t at = (same.cursor + i) % same.foreign;
-      Shared& other = same.entries[at];
-      if (!join(other, mine, g, t)) continue;
-      same.cursor = at + 1;
-      out_.groups[g].signatures[t] = other.index;
-      set_exprs(other);
-      return true;
+    if (!mine.has_table) {
+      const auto joins = [&](SharedSignature& other) { return join(other, mine, g, t); };
+      if (const SharedSignature* const other = same.find(mine, joins); other != nullptr) {
+        out_.groups[g].signatures[t] = other->index;
+        set_exprs(*other);
+        return true;
+      }
     }
     mine.index = static_cast<uint32_t>(out_.signatures.size());
     out_.groups[g].signatures[t] = mine.index;
     out_.signatures.append(*shape, {});
     set_exprs(mine);
-    if (!mine.has_table && g != by_size_.back()) same.entries.push_back(std::move(mine));
+    if (!mine.has_table && g != by_size_.back()) same.add(mine);
     return true;
   }
 
@@ -251,7 +222,7 @@ class Finisher {
 
   // Copies what is alive (the group's own states stay: places of later calls are found through
   // them); where all hypotheses are dead, what a mesh explains, else a table.
-  void resolve_tables(size_t g, uint32_t t, Shared& mine) {
+  void resolve_tables(size_t g, uint32_t t, SharedSignature& mine) {
     const SignatureList& all = p_.groups[g].signatures;
     const ShapeStructure& shape = structure(g, t);
     mine.has_table = false;
@@ -316,27 +287,31 @@ class Finisher {
     return index;
   }
 
-  // True, and `to` narrowed, when one signature can stand for both.
-  bool join(Shared& to, const Shared& from, size_t g, uint32_t t) {
-    std::vector<SlotState> slots = to.slots;
-    for (size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].alive == 0) {
+  // True, and `to` narrowed, when one signature can stand for both. Most pairs differ in one of
+  // their first slots: nothing is copied before it is looked at.
+  bool join(SharedSignature& to, const SharedSignature& from, size_t g, uint32_t t) {
+    const size_t n = to.slots.size();
+    narrowed_.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+      SlotState& slot = narrowed_[i];
+      slot = to.slots[i];
+      if (slot.alive == 0) {
         if (!holds(to.exprs[i], from, i, g, t)) return false;
         continue;
       }
       if (from.slots[i].alive == 0) return false;
-      const bool fixed = ((slots[i].alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
-      intersect(slots[i], to.first, from.slots[i], from.first);
+      const bool fixed = ((slot.alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
+      intersect(slot, to.first, from.slots[i], from.first);
       // Two points always lie on some line: only a simple one can be expected to hold for a third.
-      if (slots[i].alive == 0 || (!fixed && !is_simple(slots[i]))) return false;
+      if (slot.alive == 0 || (!fixed && !is_simple(slot))) return false;
     }
-    to.slots = std::move(slots);
+    std::copy_n(narrowed_.begin(), n, to.slots.begin());
     return true;
   }
 
   // Whether what a larger group has for a slot is true for terminal t of group g as well: a border
   // of a mesh has the coordinates and neighbours of the inside, and simpler words for them.
-  bool holds(const RankExpr& e, const Shared& from, size_t i, size_t g, uint32_t t) {
+  bool holds(const RankExpr& e, const SharedSignature& from, size_t i, size_t g, uint32_t t) {
     if (from.slots[i].alive == 0 && e == from.exprs[i]) return true;
     const SignatureList& all = p_.groups[g].signatures;
     const SlotState own = from.slots[i];
@@ -360,7 +335,7 @@ class Finisher {
     return true;
   }
 
-  void set_exprs(const Shared& s) {
+  void set_exprs(const SharedSignature& s) {
     exprs_.clear();
     for (size_t i = 0; i < s.slots.size(); ++i)
       exprs_.push_back(s.slots[i].alive != 0 ? choose(s.slots[i], s.first) : s.exprs[i]);
@@ -379,6 +354,8 @@ class Finisher {
   Interner tables_;
   std::map<std::pair<size_t, int64_t>, base::RunList> mes_;  // by group and deciding definition
   std::vector<RankExpr> exprs_;
+  SharedSignature placed_;           // the signature that is being placed
+  std::vector<SlotState> narrowed_;  // of a join
   TraceData out_;
 };
 
