@@ -20,10 +20,6 @@ namespace {
 
 using base::ByteWriter;
 
-// The best compression takes 0.1 to 0.5 s a MiB while the program waits in MPI_Finalize, and halves
-// what irregular programs leave.
-int zstd_level(size_t raw_bytes) { return raw_bytes <= (size_t{16} << 20) ? 19 : 12; }
-
 // Nothing in numbers of each rank repeats: the best compression saves as little on them as a quick
 // one, and takes most of the time that the rest of the file takes.
 constexpr int kQuickLevel = 3;
@@ -71,6 +67,29 @@ size_t compress(std::string_view raw, int level, std::string& packed) {
   return ZSTD_compress(packed.data(), packed.size(), raw.data(), raw.size(), level);
 }
 
+// As level 18, with a shorter search: half the time of level 19, and 0.5 % more bytes where the
+// numbers are irregular.
+size_t compress_in_less_time(std::string_view raw, std::string& packed) {
+  constexpr int kLevel = 18, kSearchLog = 3, kTargetLength = 32;
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  if (context == nullptr) return compress(raw, kLevel, packed);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, kSearchLog);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_targetLength, kTargetLength);
+  packed.resize(ZSTD_compressBound(raw.size()));
+  const size_t n = ZSTD_compress2(context, packed.data(), packed.size(), raw.data(), raw.size());
+  ZSTD_freeCCtx(context);
+  return n;
+}
+
+// The best compression takes 0.1 to 0.5 s a MiB while the program waits in MPI_Finalize, and halves
+// what irregular programs leave.
+size_t compress_well(std::string_view raw, std::string& packed) {
+  constexpr size_t kSmall = size_t{64} << 10, kLarge = size_t{16} << 20;
+  if (raw.size() > kSmall && raw.size() <= kLarge) return compress_in_less_time(raw, packed);
+  return compress(raw, raw.size() <= kSmall ? 19 : 12, packed);
+}
+
 // Whether the best compression takes less by a few percent, as far as pieces of it show.
 bool is_worth_the_best(std::string_view raw) {
   constexpr size_t kPieces = 3, kPiece = size_t{48} << 10, kOneIn = 32;
@@ -80,7 +99,7 @@ bool is_worth_the_best(std::string_view raw) {
   for (size_t i = 0; i < kPieces; ++i) {
     const std::string_view piece = raw.substr((raw.size() - kPiece) / (kPieces - 1) * i, kPiece);
     quick += compress(piece, kQuickLevel, packed);
-    best += compress(piece, zstd_level(kPiece), packed);
+    best += compress_well(piece, packed);
   }
   return best < quick - quick / kOneIn;
 }
@@ -92,11 +111,11 @@ Stored store(std::string raw, SectionType type) {
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
   std::string packed;
-  const int best = zstd_level(raw.size());
   const bool is_tried = !is_by_rank(type) && raw.size() >= kTryFrom;
-  size_t n = compress(raw, is_by_rank(type) || is_tried ? kQuickLevel : best, packed);
+  size_t n = is_by_rank(type) || is_tried ? compress(raw, kQuickLevel, packed)
+                                          : compress_well(raw, packed);
   if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8 && is_worth_the_best(raw))
-    n = compress(raw, best, packed);
+    n = compress_well(raw, packed);
   const bool is_error = ZSTD_isError(n) != 0;
   // A reader takes an expansion beyond the limit for a bomb.
   const bool too_good = !is_error && raw.size() > kFreeRawBytes + n * kMaxExpansion;
