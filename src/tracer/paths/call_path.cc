@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "tracer/code/unwind.h"
 #include "tracer/paths/path_check.h"
@@ -49,6 +50,7 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
   SeenPath*& latest = latest_[place_slot(call)];
   if (latest != nullptr && latest->leads_through_python(call.address, call.frame))
     return python_.find(p, *latest);
+  if (const SeenPath* const older = find_older(call); older != nullptr) return *older;
   const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
   Walk walk;
   if (depth > 1) {
@@ -70,11 +72,30 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
   uint32_t words = remember_words(walk, std::min(n, walk.count), to_python, seen);
   if (p.path_check != nullptr && p.path_check->every()) [[unlikely]]
     check_others(p, seen), words = seen.words;
-  latest = &seen;
+  if (latest != &seen) {
+    auto& older = older_[place_slot(call)];
+    std::copy_backward(older, older + kOlder - 1, older + kOlder);
+    older[0] = std::exchange(latest, &seen);
+  }
   if (before == SIZE_MAX) [[likely]]
     return seen;
   if (!set_through_python(seen, words, sites, std::min(before, n))) return seen;
   return python_.find(p, seen);
+}
+
+// One that holds is the latest from now on.
+const SeenPath* CallPaths::find_older(const CallPlace& call) {
+  const uint32_t at = place_slot(call);
+  auto& older = older_[at];
+  for (size_t i = 0; i < kOlder; ++i) {
+    SeenPath* const found = older[i];
+    if (found == nullptr) return nullptr;
+    if (!found->still_holds(call.address, call.frame)) continue;
+    std::copy_backward(older, older + i, older + i + 1);
+    older[0] = std::exchange(latest_[at], found);
+    return found;
+  }
+  return nullptr;
 }
 
 // There is no stack to recognise it by: the address says which one it is.

@@ -42,6 +42,7 @@ class CallPaths {
 
  private:
   static constexpr uint32_t kSlots = 1024, kShift = 54;
+  static constexpr size_t kOlder = 7;
   static uint32_t slot(uint64_t word) {
     return static_cast<uint32_t>(word * 0x9e3779b97f4a7c15u >> kShift);
   }
@@ -56,6 +57,7 @@ class CallPaths {
   size_t sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
                   uint32_t* sites);
   uint32_t define(Process& process, const uint32_t* sites, size_t n);
+  const SeenPath* find_older(const CallPlace& call);
   SeenPath& room_for(uint32_t definition, uintptr_t frame, size_t depth);
   void check_others(Process& process, SeenPath& seen);
   void forget(Process& process);
@@ -67,6 +69,9 @@ class CallPaths {
   // know of one stays.
   SeenPath* seen_[kSlots] = {};    // by path and frame
   SeenPath* latest_[kSlots] = {};  // by place: the one that was there last
+  // By place: those before it, the last one first. Libraries call each other's functions from many
+  // places, and come to one frame by several paths in turn.
+  SeenPath* older_[kSlots][kOlder] = {};
   PythonPaths python_;
   uint32_t unloads_ = 0;
   struct {
