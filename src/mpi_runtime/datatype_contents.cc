@@ -10,8 +10,24 @@ namespace refrain::mpi_runtime {
 
 namespace {
 
-void put_types(const std::vector<MPI_Datatype>& types, size_t count, TypeContents& out) {
-  for (size_t i = 0; i < count; ++i) out.types.push_back(handle_key(types[i]));
+// Room for `count` values, and one where there are none. Most types have a few: those need no heap.
+template <class T>
+class Room {
+ public:
+  explicit Room(MPI_Count count) {
+    if (static_cast<size_t>(count) > kFew) many_.resize(static_cast<size_t>(count));
+  }
+  T* data() { return many_.empty() ? few_ : many_.data(); }
+  T operator[](MPI_Count i) { return data()[i]; }
+
+ private:
+  static constexpr size_t kFew = 8;
+  T few_[kFew];
+  std::vector<T> many_;
+};
+
+void put_types(Room<MPI_Datatype>& types, MPI_Count count, TypeContents& out) {
+  for (MPI_Count i = 0; i < count; ++i) out.types.push_back(handle_key(types[i]));
 }
 
 bool small_contents_of(MPI_Datatype type, TypeContents& out) {
@@ -19,13 +35,13 @@ bool small_contents_of(MPI_Datatype type, TypeContents& out) {
   if (REFRAIN_REAL(PMPI_Type_get_envelope)(type, &ni, &na, &nt, &out.combiner) != MPI_SUCCESS)
     return false;
   if (out.combiner == MPI_COMBINER_NAMED) return true;
-  std::vector<int> integers(ni + 1);
-  std::vector<MPI_Aint> addresses(na + 1);
-  std::vector<MPI_Datatype> types(nt + 1);
+  Room<int> integers(ni);
+  Room<MPI_Aint> addresses(na);
+  Room<MPI_Datatype> types(nt);
   if (REFRAIN_REAL(PMPI_Type_get_contents)(type, ni, na, nt, integers.data(), addresses.data(),
                                            types.data()) != MPI_SUCCESS)
     return false;
-  put_types(types, static_cast<size_t>(nt), out);
+  put_types(types, nt, out);
   for (int i = 0; i < ni; ++i) out.integers.append(integers[i]);
   for (int i = 0; i < na; ++i) out.addresses.append(addresses[i]);
   return true;
@@ -38,15 +54,15 @@ bool large_contents_of(MPI_Datatype type, TypeContents& out) {
       MPI_SUCCESS)
     return false;
   if (out.combiner == MPI_COMBINER_NAMED) return true;
-  std::vector<int> integers(ni + 1);
-  std::vector<MPI_Aint> addresses(na + 1);
-  std::vector<MPI_Count> counts(nc + 1);
-  std::vector<MPI_Datatype> types(nt + 1);
+  Room<int> integers(ni);
+  Room<MPI_Aint> addresses(na);
+  Room<MPI_Count> counts(nc);
+  Room<MPI_Datatype> types(nt);
   if (REFRAIN_REAL(PMPI_Type_get_contents_c)(type, ni, na, nc, nt, integers.data(),
                                              addresses.data(), counts.data(),
                                              types.data()) != MPI_SUCCESS)
     return false;
-  put_types(types, static_cast<size_t>(nt), out);
+  put_types(types, nt, out);
   for (MPI_Count i = 0; i < ni; ++i) out.integers.append(integers[i]);
   for (MPI_Count i = 0; i < nc; ++i) out.integers.append(counts[i]);
   for (MPI_Count i = 0; i < na; ++i) out.addresses.append(addresses[i]);
