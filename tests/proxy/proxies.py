@@ -200,6 +200,7 @@ class Case:
     def __init__(self, options, name, program, ranks, arguments=(), entry=None):
         self.options, self.name, self.program, self.ranks = options, name, program, ranks
         self.arguments, self.entry = list(arguments), entry or {}
+        self.is_first = not entry or ranks == entry["ranks"][0]
         self.folder = os.path.join(options.work, "%s-%d-%s" % (
             name, ranks, "_".join(self.arguments)[:20].replace("/", "")))
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -272,7 +273,8 @@ class Case:
         proxy = os.path.join(self.folder, "proxy")
         said = json.loads(self.refrain("proxy", trace, "-o", proxy, "--format", "json"))
         binary = None
-        for compiler in self.options.compilers:
+        # On another number of ranks, the text differs little: the compiler whose program runs will do.
+        for compiler in self.options.compilers[0 if self.is_first else -1:]:
             binary = os.path.join(self.folder, "proxy." + os.path.basename(compiler))
             wrapper, variable = WRAPPERS[mpirun.behind(self.options.target)]
             done = run([wrapper, "-std=c++20", self.options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
