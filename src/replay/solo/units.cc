@@ -12,13 +12,15 @@
 namespace refrain::replay::solo {
 namespace {
 
-std::atomic<clockid_t> g_clock{CLOCK_THREAD_CPUTIME_ID};
+std::atomic<bool> g_is_on_the_wall{false};
 
-uint64_t now_ns() {
+uint64_t look(clockid_t clock) {
   timespec now{};
-  clock_gettime(g_clock.load(std::memory_order_relaxed), &now);
+  clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
+
+uint64_t wall_ns() { return look(CLOCK_MONOTONIC); }
 
 // How often the system took the processor away.
 int64_t switches() {
@@ -32,17 +34,24 @@ uint64_t empty_unit_ns() {
   constexpr int kLooks = 200;
   uint64_t least = UINT64_MAX;
   for (int i = 0; i < kLooks; ++i) {
-    const uint64_t began = now_ns();
-    least = std::min(least, now_ns() - began);
+    const uint64_t began = wall_ns();
+    least = std::min(least, wall_ns() - began);
   }
   return least;
 }
+
+uint64_t less(uint64_t value, uint64_t by) { return value > by ? value - by : 0; }
+
+// Below this, a unit is its time on the wall: the processor was not given to anybody else and back
+// in so short a time. The processor's time and the count of switches each take a system call of
+// some 200 ns, behind which the program's code runs slower as well.
+constexpr uint64_t kShortNs = 2000;
 
 constexpr size_t kWaiting = 8192;
 
 }  // namespace
 
-void measure_on_the_wall() { g_clock.store(CLOCK_MONOTONIC, std::memory_order_relaxed); }
+void measure_on_the_wall() { g_is_on_the_wall.store(true, std::memory_order_relaxed); }
 
 Units::~Units() { finish(); }
 
@@ -55,23 +64,45 @@ void Units::begin(const std::string& path, uint32_t thread) {
   empty_ns_ = empty_unit_ns();
 }
 
+void Units::look_at_all() {
+  switches_ = switches();
+  seen_processor_ns_ = look(CLOCK_THREAD_CPUTIME_ID);
+  seen_wall_ns_ = wall_ns();
+}
+
 void Units::begin_unit() {
   if (has_begun_) waiting_.push_back(0);
   has_begun_ = true;
-  switches_ = switches();
-  began_ns_ = now_ns();
+  uint64_t now = wall_ns();
+  // A long answer may have waited for a file, and lost its processor.
+  if (now - ended_ns_ > kShortNs) {
+    look_at_all();
+    now = wall_ns();
+  }
+  began_ns_ = now;
 }
 
 void Units::end_unit() {
   if (!has_begun_) return;
-  const uint64_t ended_ns = now_ns();
-  const bool is_on_the_wall = g_clock.load(std::memory_order_relaxed) == CLOCK_MONOTONIC;
-  const uint64_t begun = began_ns_ + (is_on_the_wall ? 0 : empty_ns_);
-  uint64_t unit = ended_ns > begun ? ended_ns - begun : 0;
-  if (switches() != switches_) unit |= kInterrupted;
-  waiting_.push_back(unit);
   has_begun_ = false;
+  ended_ns_ = wall_ns();
+  uint64_t unit = less(ended_ns_ - began_ns_, empty_ns_);
+  if (unit > kShortNs) unit = long_unit(unit);
+  waiting_.push_back(unit);
   if (waiting_.size() >= kWaiting) write_out();
+}
+
+// Between the last look at all clocks and the begin of the unit there were short units and answers
+// only, in which the thread had its processor: what it had behind that, it had in the unit.
+uint64_t Units::long_unit(uint64_t on_the_wall) {
+  const int64_t were = switches_;
+  const uint64_t before_ns = seen_processor_ns_ + (began_ns_ - seen_wall_ns_);
+  look_at_all();
+  const uint64_t looks_ns = seen_wall_ns_ - ended_ns_;
+  uint64_t unit = on_the_wall;
+  if (!g_is_on_the_wall.load(std::memory_order_relaxed))
+    unit = std::min(unit, less(seen_processor_ns_, before_ns + looks_ns + empty_ns_));
+  return switches_ == were ? unit : unit | kInterrupted;
 }
 
 void Units::write_out() {

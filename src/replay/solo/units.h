@@ -2,9 +2,8 @@
 // vector: t_k is the begin of call k + 1, less the end of call k (PHANTOM, section 4, formula 3).
 //
 // In nanoseconds of the thread's own processor time, or of the clock on the wall once the process
-// has a second thread that calls MPI. What it takes to read the clock is no part of a unit: that of
-// a thread's processor time takes some 200 ns. A unit in which the system took the processor away
-// is marked.
+// has a second thread that calls MPI, and for units of up to 2 us. What it takes to read the clock
+// is no part of a unit. A unit in which the system took the processor away is marked.
 // They go to a scratch file, `PATH.T` for thread T, in pieces of 64 KiB: u64 a unit, of which the
 // top bit is the mark. Of one thread.
 #pragma once
@@ -39,13 +38,18 @@ class Units {
  private:
   void begin_unit();
   void end_unit();
+  uint64_t long_unit(uint64_t on_the_wall);
+  void look_at_all();
   void write_out();
 
   int fd_ = -1;
   bool has_begun_ = false;
-  uint64_t began_ns_ = 0;
-  uint64_t empty_ns_ = 0;  // of a unit in which nothing happens, by the processor's time
+  uint64_t began_ns_ = 0;  // the unit, on the wall
+  uint64_t ended_ns_ = 0;  // the one before it
+  uint64_t empty_ns_ = 0;  // of a unit in which nothing happens
+  // At the last look at all of them.
   int64_t switches_ = 0;
+  uint64_t seen_processor_ns_ = 0, seen_wall_ns_ = 0;
   std::vector<uint64_t> waiting_;
 };
 
