@@ -102,6 +102,22 @@ uint64_t own_work(Cursor& cursor, const format::OwnWork& work, const Window& win
   return ns;
 }
 
+// Whether the rank may have calls inside of calls: those of callbacks, which it must have made
+// known to MPI. Calls come in the order of their ends, so that the calls inside of another one come
+// before it. Without them the first call that begins behind a window is the end of it.
+bool has_calls_inside_of_calls(RankReader& reader) {
+  const Trace& trace = reader.trace();
+  const auto group = trace.group_of(reader.rank());
+  if (!group) return false;
+  for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
+    const std::string_view name = reader.signature(seen.signature).name;
+    for (const std::string_view part :
+         {"Op_create", "op_create", "keyval", "errhandler", "Grequest", "grequest", "datarep"})
+      if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Status check_window(const Trace& trace, const Window& window) {
@@ -115,17 +131,19 @@ Status check_window(const Trace& trace, const Window& window) {
   return base::Done{};
 }
 
-bool has_calls_inside_of_calls(RankReader& reader) {
-  const Trace& trace = reader.trace();
-  const auto group = trace.group_of(reader.rank());
-  if (!group) return false;
-  for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
-    const std::string_view name = reader.signature(seen.signature).name;
-    for (const std::string_view part :
-         {"Op_create", "op_create", "keyval", "errhandler", "Grequest", "grequest", "datarep"})
-      if (name.find(part) != std::string_view::npos) return true;
+Result<CallsInRange> CallsInRange::open(RankReader& reader, uint32_t thread,
+                                        const CallRange& range) {
+  Result<Cursor> cursor = reader.cursor(thread);
+  if (!cursor.ok()) return cursor.error();
+  uint64_t first = range.first;
+  if (range.from_ns > 0) {
+    const Call* const call = cursor->seek_time(range.from_ns) ? cursor->next() : nullptr;
+    if (!cursor->time_status().ok()) return cursor->time_status().error();
+    first = call != nullptr ? std::max(first, call->seq) : UINT64_MAX;
   }
-  return false;
+  cursor->seek(first);
+  const bool nests = range.to_ns != UINT64_MAX && has_calls_inside_of_calls(reader);
+  return CallsInRange(std::move(*cursor), range, nests);
 }
 
 Result<RankInWindow> rank_in_window(RankReader& reader, const Window& window) {

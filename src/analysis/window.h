@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "refrain/calls.h"
@@ -29,10 +30,36 @@ struct Window {
 // kUnsupported, with what to record with, where the trace has no times of single calls.
 Status check_window(const Trace& trace, const Window& window);
 
-// Whether the rank may have calls inside of calls: those of callbacks, which it must have made
-// known to MPI. Calls come in the order of their ends, so that the calls inside of another one come
-// before it. Without them the first call that begins behind a window is the end of it.
-bool has_calls_inside_of_calls(RankReader& reader);
+// Which calls of a thread are listed: those numbered first to last - 1, that end at `from_ns` or
+// later and begin at `to_ns` or earlier. Calls without a time are listed whatever the times.
+struct CallRange {
+  uint64_t first = 0, last = UINT64_MAX;
+  uint64_t from_ns = 0, to_ns = UINT64_MAX;
+};
+
+// Walks them, in the order of the trace. Keep the reader alive and in place; it reads times where
+// the range has some.
+class CallsInRange {
+ public:
+  static Result<CallsInRange> open(RankReader& reader, uint32_t thread, const CallRange& range);
+  // As Cursor::next().
+  const Call* next() {
+    while (const Call* const call = cursor_.next()) {
+      if (call->seq >= range_.last) break;
+      if (!call->has_time || call->begin_ns <= range_.to_ns) return call;
+      if (!nests_) break;
+    }
+    return nullptr;
+  }
+  const Status& time_status() const { return cursor_.time_status(); }
+
+ private:
+  CallsInRange(Cursor cursor, const CallRange& range, bool nests)
+      : cursor_(std::move(cursor)), range_(range), nests_(nests) {}
+  Cursor cursor_;
+  CallRange range_;
+  bool nests_;  // a call that begins behind the range may be inside of one that does not
+};
 
 // Calls of one signature on one rank.
 struct CallsInWindow {

@@ -84,22 +84,17 @@ class Dumper {
 
   base::Status dump_location(RankReader& reader, const Location& location,
                              report::CallFormatter& formatter) {
-    Result<Cursor> calls = reader.cursor(location.thread);
+    analysis::CallRange range;
+    range.first = options_.from;
+    range.from_ns = options_.from_ns.value_or(0);
+    range.to_ns = options_.to_ns.value_or(UINT64_MAX);
+    Result<analysis::CallsInRange> calls =
+        analysis::CallsInRange::open(reader, location.thread, range);
     if (!calls.ok()) return calls.error();
-    uint64_t from = options_.from;
-    if (options_.from_ns) {
-      if (!calls->seek_time(*options_.from_ns)) return calls->time_status();
-      const Call* call = calls->next();
-      if (call == nullptr) return calls->time_status();
-      from = std::max(from, call->seq);
-    }
-    calls->seek(from);
     const std::string_view separator = options_.format == "json" ? ",\n" : "";
-    const bool nests = options_.to_ns && analysis::has_calls_inside_of_calls(reader);
     for (uint64_t left = options_.first; left > 0 && !out_.closed(); --left) {
-      const Call* call = calls->next();
-      while (nests && call != nullptr && is_behind(*call)) call = calls->next();
-      if (call == nullptr || is_behind(*call)) break;
+      const Call* const call = calls->next();
+      if (call == nullptr) break;
       if (!separator.empty()) out_.buffer() += is_first_ ? "\n" : separator;
       is_first_ = false;
       if (!formatter.append(out_.buffer(), *call))
@@ -118,9 +113,6 @@ class Dumper {
     for (const DefinitionId site : trace_.call_path(path))
       unresolved_.insert(unresolved_.begin(), {sites_.name(site), ""});
     return unresolved_;
-  }
-  bool is_behind(const Call& call) const {
-    return options_.to_ns && call.has_time && call.begin_ns > *options_.to_ns;
   }
 
   const Trace& trace_;

@@ -47,19 +47,14 @@ struct TimelineColumns {
 
 Status add_location(RankReader& reader, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
                     TimelineColumns& out) {
-  auto cursor = reader.cursor(thread);
-  if (!cursor.ok()) return cursor.error();
-  if (from_ns > 0 && !cursor->seek_time(from_ns)) return cursor->time_status();
-  const bool nests = to_ns != UINT64_MAX && analysis::has_calls_inside_of_calls(reader);
-  while (const Call* call = cursor->next()) {
-    if (!call->has_time) continue;
-    if (call->begin_ns <= to_ns) {
-      out.add(*call);
-    } else if (!nests) {
-      break;
-    }
-  }
-  return cursor->time_status();
+  analysis::CallRange range;
+  range.from_ns = from_ns;
+  range.to_ns = to_ns;
+  auto calls = analysis::CallsInRange::open(reader, thread, range);
+  if (!calls.ok()) return calls.error();
+  while (const Call* const call = calls->next())
+    if (call->has_time) out.add(*call);
+  return calls->time_status();
 }
 
 Status add_rank(const Trace& trace, Rank rank, uint64_t from_ns, uint64_t to_ns,

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/window.h"
 #include "python/errors.h"
 
 namespace refrain::python {
@@ -111,13 +110,10 @@ void set_error(const char* text) { PyErr_SetString(error_type, text); }
 // ---- the iterator ----
 
 struct Walk {
-  Walk(std::shared_ptr<RankView> view, Cursor cursor_, const CallRange& range_, bool nests_)
-      : rank(std::move(view)), cursor(std::move(cursor_)), range(range_), nests(nests_) {}
+  Walk(std::shared_ptr<RankView> view, analysis::CallsInRange calls_)
+      : rank(std::move(view)), calls(std::move(calls_)) {}
   std::shared_ptr<RankView> rank;
-  Cursor cursor;
-  CallRange range;
-  // A call that begins behind the range may be inside of one that does not.
-  bool nests;
+  analysis::CallsInRange calls;
   // Signatures by number: what the short way of next_call() looks at.
   std::vector<PyObject*> signatures;  // borrowed from rank
 };
@@ -167,12 +163,8 @@ PyObject* make_call(Walk& walk, const Call& call) {
 
 PyObject* next_call(PyObject* self) {
   Walk* const walk = reinterpret_cast<WalkObject*>(self)->walk;
-  while (const Call* const call = walk->cursor.next()) {
-    if (call->seq >= walk->range.last) break;
-    if (!call->has_time || call->begin_ns <= walk->range.to_ns) return make_call(*walk, *call);
-    if (!walk->nests) break;
-  }
-  if (const Status& read = walk->cursor.time_status(); !read.ok())
+  if (const Call* const call = walk->calls.next(); call != nullptr) return make_call(*walk, *call);
+  if (const Status& read = walk->calls.time_status(); !read.ok())
     set_error(read.error().to_string().c_str());
   return nullptr;
 }
@@ -201,21 +193,12 @@ void add_call_types(py::module_& module) {
   module.attr("Call") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(call_type));
 }
 
-py::object iterate(std::shared_ptr<RankView> rank, const CallRange& range) {
-  Cursor cursor = unwrap(rank->reader().cursor(range.thread));
-  uint64_t first = range.first;
-  if (range.from_ns > 0) {
-    const bool found = cursor.seek_time(range.from_ns);
-    unwrap_status(cursor.time_status());
-    const Call* const call = found ? cursor.next() : nullptr;
-    first = call != nullptr ? std::max(first, call->seq) : UINT64_MAX;
-  }
-  cursor.seek(first);
-  const bool nests =
-      range.to_ns != UINT64_MAX && analysis::has_calls_inside_of_calls(rank->reader());
+py::object iterate(std::shared_ptr<RankView> rank, uint32_t thread,
+                   const analysis::CallRange& range) {
+  auto calls = unwrap(analysis::CallsInRange::open(rank->reader(), thread, range));
   auto* const object = PyObject_New(WalkObject, walk_type);
   if (object == nullptr) throw py::error_already_set();
-  object->walk = new Walk(std::move(rank), std::move(cursor), range, nests);
+  object->walk = new Walk(std::move(rank), std::move(calls));
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 

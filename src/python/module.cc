@@ -58,14 +58,15 @@ py::list locations(const Trace& trace, int64_t rank) {
   return out;
 }
 
-py::object calls(std::shared_ptr<Opened> opened, int64_t rank, const CallRange& range) {
+py::object calls(std::shared_ptr<Opened> opened, int64_t rank, uint32_t thread,
+                 const analysis::CallRange& range) {
   const Trace& trace = opened->trace;
   check_rank(trace, rank);
   if ((range.from_ns > 0 || range.to_ns != UINT64_MAX) && !trace.has_times())
     throw RefrainError(base::unsupported("the trace has no times of single calls", trace.name()));
   const Times times = trace.has_times() ? Times::kRead : Times::kSkip;
   return iterate(std::make_shared<RankView>(std::move(opened), static_cast<Rank>(rank), times),
-                 range);
+                 thread, range);
 }
 
 // The signatures that a rank's grammars use.
@@ -213,7 +214,7 @@ void add_trace(py::module_& module) {
       .def("calls",
            [](std::shared_ptr<Opened> o, int64_t rank, uint32_t thread, uint64_t first,
               uint64_t last, uint64_t from_ns, uint64_t to_ns) {
-             return calls(std::move(o), rank, {thread, first, last, from_ns, to_ns});
+             return calls(std::move(o), rank, thread, {first, last, from_ns, to_ns});
            })
       .def("signatures", &signatures)
       .def("grammar", of_trace(&grammar))
