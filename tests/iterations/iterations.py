@@ -124,6 +124,7 @@ class Truth(unittest.TestCase):
         self.check(loop, 40, 2000, extra)
         self.assertAlmostEqual(loop["trend"]["ns_per_iteration"], 100_000, delta=3000)
         self.assertGreater(loop["trend"]["fit"], 0.99)
+        self.assertTrue(loop["trend"]["is_clear"])
         self.assertEqual(loop["outliers"], [])
 
     def test_messages_of_another_size_each_time(self):

@@ -32,7 +32,7 @@ def panels(page):
         {"name": "main_loop_1", "label": "MPI_Waitall halo.c:14", "first": 0, "count": 20, "iterations": 20,
          "ranks": 32, "begin_ns": begin, "end_ns": end, "duration_ns": spread, "mpi_ns": spread,
          "waiting_ns": spread, "bytes": spread, "slowest": 7, "outliers": [7],
-         "trend": {"ns_per_iteration": 1.0, "share": 0.25, "fit": 0.02}}]}
+         "trend": {"ns_per_iteration": 1.0, "share": 0.25, "fit": 0.02, "is_clear": False}}]}
     page["behaviours"] = {"method": "avgWave:0.2", "source": "loops", "rows": [
         {"name": name, "part": "main_loop_1", "loop": 0, "calls": 9, "segments": n, "ranks": ranks, "first_rank": first,
          "duration_ns": {"mean": step // 2, "min": step // 3, "max": step, "sum": n * step // 2},

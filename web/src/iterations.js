@@ -8,11 +8,6 @@ import { table } from './table.js';
 const kHeight = 180;
 const kBottom = 18;
 const kLeft = 64;
-const kLeastTrend = 0.1; // of the mean, over all iterations
-const kLeastFit = 0.5; // of the differences that the line explains: an outlier alone tilts it
-
-// As the text of `refrain iterations` does it.
-const hasTrend = (trend) => trend && Math.abs(trend.share) >= kLeastTrend && trend.fit >= kLeastFit;
 
 export class Iterations {
   constructor(data, links) {
@@ -74,7 +69,7 @@ export class Iterations {
       `${loop.iterations > loop.count ? `, of which the page has ${format.count(loop.count)}` : ''}. ` +
       `Mean ${format.duration(d.mean)}, median ${format.duration(d.median)}, from ${format.duration(d.min)} to ${format.duration(d.max)}` +
       `${rank[slow] >= 0 ? ` (number ${format.count(this.columns.number[slow])}, rank ${rank[slow]})` : ''}. `,
-    hasTrend(trend) ? `Trend: ${trend.share >= 0 ? '+' : '−'}${format.percent(Math.abs(trend.share))} of the mean from the first to the ` +
+    trend?.is_clear ? `Trend: ${trend.share >= 0 ? '+' : '−'}${format.percent(Math.abs(trend.share))} of the mean from the first to the ` +
       `last. ` : '', format.counted(loop.outliers.length, 'outlier'), '.');
     const rows = Array.from({ length: loop.count }, (_, k) => loop.first + k).sort((a, b) => duration[b] - duration[a]);
     const number = (title, of, text) => ({ title, number: true, value: of, text: (r) => text(of(r)) });

@@ -14,6 +14,7 @@
 // loops.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,6 +71,8 @@ struct IterationLoop {
   // The straight line through the durations: its slope, its change over all iterations as a part of
   // the mean, and how much of the differences it explains (the square of the correlation).
   double trend_ns = 0, trend_share = 0, trend_fit = 0;
+  // Whether that is worth a word: an outlier alone tilts the line as well.
+  bool has_clear_trend() const { return std::abs(trend_share) >= 0.1 && trend_fit >= 0.5; }
 };
 
 // A representative of segments.

@@ -51,7 +51,8 @@ Json loop_json(const IterationsView& view, const analysis::IterationLoop& loop) 
               {"trend",
                {{"ns_per_iteration", loop.trend_ns},
                 {"share", loop.trend_share},
-                {"fit", loop.trend_fit}}}};
+                {"fit", loop.trend_fit},
+                {"is_clear", loop.has_clear_trend()}}}};
   out["outliers"] = Json::array();
   for (const size_t i : loop.outliers) out["outliers"].push_back(loop.rows[i].number);
   out["rows"] = Json::array();

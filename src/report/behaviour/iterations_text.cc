@@ -24,7 +24,6 @@ using analysis::BehaviourSegment;
 using analysis::IterationLoop;
 using analysis::IterationRow;
 
-constexpr double kTrendWorthAWord = 0.1, kFitWorthAWord = 0.5;
 constexpr size_t kMapRanks = 64, kMapIterations = 100;  // more share a character
 constexpr size_t kMostRuns = 6;                         // of numbers in a list
 
@@ -73,7 +72,7 @@ std::string remarks_text(const IterationLoop& loop) {
     out += fmt::format("  outliers: {} ({}), {} longer than the median in all\n",
                        list_text(numbers), numbers.size(), text::time_text(more));
   }
-  if (std::abs(loop.trend_share) >= kTrendWorthAWord && loop.trend_fit >= kFitWorthAWord)
+  if (loop.has_clear_trend())
     out += fmt::format("  trend: {} by {} each iteration, {:.0f} % of the mean over all of them\n",
                        loop.trend_ns > 0 ? "longer" : "shorter",
                        text::time_text(std::abs(loop.trend_ns)), 100 * std::abs(loop.trend_share));

@@ -84,7 +84,8 @@ void put_loops(const PageView& view, PageData& out) {
                      {"trend",
                       {{"ns_per_iteration", loop.trend_ns},
                        {"share", loop.trend_share},
-                       {"fit", loop.trend_fit}}}});
+                       {"fit", loop.trend_fit},
+                       {"is_clear", loop.has_clear_trend()}}}});
   }
   out.json["iterations"] = {{"source", all.from_marks ? "marks" : "loops"},
                             {"loops", std::move(loops)}};
