@@ -134,7 +134,16 @@ std::string WordMaker::partner(const Signature& call, const Value& rank) const {
   if (grid != grids_.end())
     if (auto steps = grid_steps(grid->second, comm.me, rank.number, comm.size())) return *steps;
   int64_t distance = minus(rank.number, comm.me);
-  if (!same_ranks_) distance = nearest(distance, static_cast<int64_t>(comm.size()));
+  if (same_ranks_) return from_me(distance);
+  const auto size = static_cast<int64_t>(comm.size());
+  distance = nearest(distance, size);
+  const auto ranks = reader_.trace().rank_count();
+  const auto is_half_of = [&](int64_t all) {
+    return distance != 0 && all == 2 * std::abs(distance);
+  };
+  const bool is_of_all = comm.size() == static_cast<uint64_t>(ranks);
+  if (is_half_of(size) || (is_of_all && is_half_of(static_cast<int64_t>(compared_ranks_))))
+    return "me+/-" + std::to_string(std::abs(distance));
   return from_me(distance);
 }
 

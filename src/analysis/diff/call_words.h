@@ -30,11 +30,17 @@ Grids grids_of(RankReader& reader, const std::vector<Trace::Occurrence>& calls);
 class WordMaker {
  public:
   // Keeps references. `other`: another rank of the same group, which tells what follows the rank.
-  WordMaker(RankReader& reader, RankReader* other, const Grids& grids, bool same_ranks)
-      : reader_(reader), other_(other), grids_(grids), same_ranks_(same_ranks) {}
+  // `compared_ranks`: of the run that the words are compared with.
+  WordMaker(RankReader& reader, RankReader* other, const Grids& grids, uint64_t compared_ranks)
+      : reader_(reader),
+        other_(other),
+        grids_(grids),
+        compared_ranks_(compared_ranks),
+        same_ranks_(static_cast<uint64_t>(reader.trace().rank_count()) == compared_ranks) {}
 
   Words words(SignatureId id);
-  // What a rank parameter of the call means: "me+1", "grid(+1,0)", "MPI_PROC_NULL".
+  // What a rank parameter of the call means: "me+1", "grid(+1,0)", "MPI_PROC_NULL". "me+/-1": the
+  // ranks before and behind are one in one of the runs.
   std::string partner(const Signature& call, const Value& rank) const;
 
  private:
@@ -49,6 +55,7 @@ class WordMaker {
   RankReader& reader_;
   RankReader* other_;
   const Grids& grids_;
+  uint64_t compared_ranks_;
   bool same_ranks_;
 };
 

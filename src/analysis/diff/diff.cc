@@ -72,7 +72,7 @@ class Comparison {
       : traces_{&before, &after}, symbols_(symbols), options_(options) {
     out_.same_ranks = before.rank_count() == after.rank_count();
     for (size_t s = 0; s < 2; ++s) {
-      sums_[s] = summarise(*traces_[s], out_.same_ranks);
+      sums_[s] = summarise(*traces_[s], static_cast<uint64_t>(traces_[1 - s]->rank_count()));
       ranks_[s] = out_.same_ranks || sums_[s].ranks == 0 ? 1 : static_cast<double>(sums_[s].ranks);
     }
   }

@@ -268,6 +268,24 @@ TEST(Diff, RunsOnOtherNumbersOfRanksAreComparedByRank) {
   EXPECT_EQ(other.partners[1].messages_after, 10);
 }
 
+// On two ranks the one before and the one behind are one.
+TEST(Diff, RanksBeforeAndBehindAreOneOfTwo) {
+  const auto run = [](uint64_t ranks, int64_t distance) {
+    MadeRun r(ranks);
+    r.program(repeat({r.send(0x10, me_plus_mod_size(distance), 8)}, 10));
+    return r.open();
+  };
+  for (const int64_t distance : {1, -1}) {
+    const Diff same = compared(run(2, distance), run(6, distance));
+    for (const CallChange& c : same.calls) EXPECT_EQ(c.change, Change::kSame);
+    EXPECT_TRUE(same.partners.empty());
+  }
+  const Diff other = compared(run(2, 1), run(6, 2));
+  ASSERT_EQ(other.partners.size(), 2u);
+  EXPECT_EQ(other.partners[0].distance, "me+/-1");
+  EXPECT_EQ(other.partners[1].distance, "me+2");
+}
+
 TEST(Diff, HowOftenAProgramPollsIsNoDifference) {
   const auto run = [](size_t polls) {
     MadeRun r(2);

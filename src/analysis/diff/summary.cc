@@ -54,7 +54,8 @@ CallTimes times_of(const format::DurationStats& stats) {
 
 class Folder {
  public:
-  Folder(const Trace& trace, bool same_ranks) : trace_(trace), same_ranks_(same_ranks) {
+  Folder(const Trace& trace, uint64_t compared_ranks)
+      : trace_(trace), compared_ranks_(compared_ranks) {
     out_.row_of_signature.assign(trace.signature_count(), Summary::kNoRow);
     calls_.assign(trace.signature_count(), 0);
   }
@@ -116,7 +117,7 @@ class Folder {
   // `ranks`: for how many ranks the calls that are the same for all stand.
   void fold_rank(RankReader& reader, RankReader* other, const Grids& grids,
                  const std::vector<Shared>& signatures, uint64_t ranks, bool is_first) {
-    WordMaker maker(reader, other, grids, same_ranks_);
+    WordMaker maker(reader, other, grids, compared_ranks_);
     events::TransferReader transfers(reader);
     for (const Shared& s : signatures) {
       if (!is_first && !s.differs_by_rank) continue;
@@ -211,7 +212,7 @@ class Folder {
   }
 
   const Trace& trace_;
-  const bool same_ranks_;
+  const uint64_t compared_ranks_;
   std::map<RowKey, Building> rows_;
   std::vector<uint64_t> calls_;  // of all ranks, by signature
   std::map<std::pair<SignatureId, DefinitionId>, uint64_t> cells_;
@@ -247,6 +248,8 @@ bool is_poll(CallId call) {
   return mpi::meaning_of(call).how == mpi::How::kPolls || call == mpi::kMPI_Waitsome;
 }
 
-Summary summarise(const Trace& trace, bool same_ranks) { return Folder(trace, same_ranks).run(); }
+Summary summarise(const Trace& trace, uint64_t compared_ranks) {
+  return Folder(trace, compared_ranks).run();
+}
 
 }  // namespace refrain::analysis::diff

@@ -70,10 +70,10 @@ struct Summary {
   static constexpr uint32_t kNoRow = UINT32_MAX;
 };
 
-// `same_ranks`: whether it is to be compared with a run on as many ranks. If not, parameters that
+// `compared_ranks`: of the run that it is compared with. Where that has others, parameters that
 // follow from the number of ranks are left out of signatures, and partners count modulo the size.
 // Cannot fail. O(signatures of all groups times their ranks).
-Summary summarise(const Trace& trace, bool same_ranks);
+Summary summarise(const Trace& trace, uint64_t compared_ranks);
 
 // Whether how often it is called depends on time: MPI_Test and its kind, MPI_Iprobe, MPI_Waitsome.
 bool is_poll(CallId call);
