@@ -306,9 +306,9 @@ std::string_view name_of(Change change) {
   return "";
 }
 
-bool Diff::is_same() const {
+bool Diff::is_same_of_a_rank() const {
   return (calls.empty() || calls.front().change == Change::kSame) && loops.empty() &&
-         partners.empty() && sides[0].ranks == sides[1].ranks;
+         partners.empty();
 }
 
 Diff diff(const Trace& before, const Trace& after, reader::Symbols& symbols,

@@ -95,8 +95,9 @@ struct Diff {
   std::vector<PartnerChange> partners;  // that changed, the largest change of bytes first
   std::vector<WaitChange> waits;        // every pattern with waits in one of the runs
   bool has_waits() const { return sides[0].has_waits && sides[1].has_waits; }
-  // Nothing that does not depend on time has changed.
-  bool is_same() const;
+  // Nothing that does not depend on time has changed: of a rank in the mean; of the run.
+  bool is_same_of_a_rank() const;
+  bool is_same() const { return is_same_of_a_rank() && sides[0].ranks == sides[1].ranks; }
 };
 
 struct Options {

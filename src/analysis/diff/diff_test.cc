@@ -279,6 +279,8 @@ TEST(Diff, RanksBeforeAndBehindAreOneOfTwo) {
     const Diff same = compared(run(2, distance), run(6, distance));
     for (const CallChange& c : same.calls) EXPECT_EQ(c.change, Change::kSame);
     EXPECT_TRUE(same.partners.empty());
+    EXPECT_TRUE(same.is_same_of_a_rank());
+    EXPECT_FALSE(same.is_same());
   }
   const Diff other = compared(run(2, 1), run(6, 2));
   ASSERT_EQ(other.partners.size(), 2u);

@@ -165,8 +165,10 @@ std::string DiffRows::headline() {
           ? text::counted_text(d.sides[0].ranks, "rank")
           : fmt::format("{} -> {} ranks, so numbers are of a rank in the mean",
                         text::count_text(d.sides[0].ranks), text::count_text(d.sides[1].ranks));
-  return ranks +
-         (d.is_same() ? ": no difference in the communication" : ": the communication differs");
+  if (d.is_same()) return ranks + ": no difference in the communication";
+  if (!d.same_ranks && d.is_same_of_a_rank())
+    return ranks + ": the communication of a rank does not differ";
+  return ranks + ": the communication differs";
 }
 
 std::vector<std::string> DiffRows::notes() {
