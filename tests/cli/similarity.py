@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-GOOD, FAILED, USAGE = 0, 1, 2
+GOOD, FAILED, USAGE, UNSUPPORTED = 0, 1, 2, 5
 RANKS = 8
 CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "corpus")
 options = None
@@ -116,7 +116,7 @@ class Similarity(unittest.TestCase):
         self.assertIn("representative", text)
 
     def test_what_is_refused(self):
-        self.refused(FAILED, "no times of single calls", os.path.join(CORPUS, "heat-1.2.rfn"))
+        self.refused(UNSUPPORTED, "no times of single calls", os.path.join(CORPUS, "heat-1.2.rfn"))
         self.refused(FAILED, "other calls", self.trace, self.make("late_sender", iterations=61))
         self.refused(FAILED, "ranks, not", self.trace, self.make("late_sender", ranks=4))
         self.refused(USAGE, "has 8 ranks", self.trace, "--clusters", "9")

@@ -132,9 +132,9 @@ base::Result<RankGroups> groups_of(const std::vector<Trace>& traces, const HowTo
   const auto sequences = sequences_of(traces[0]);
   for (const Trace& trace : traces)
     if (times == nullptr && !trace.has_times())
-      return base::fail(
-          "has no times of single calls; record with --timing exact, or name those "
-          "of refrain solo with --times",
+      return base::unsupported(
+          "there are no times of single calls in this trace: record with --timing exact, or name "
+          "those of refrain solo with --times",
           trace.name());
   for (size_t i = 1; i < traces.size(); ++i)
     if (auto status = check_alike(traces[0], sequences, traces[i]); !status.ok())

@@ -66,7 +66,9 @@ class Evaluator {
     const auto spec = reader::time_spec_of(full_);
     if (!spec.ok()) return spec.error();
     if (!spec->has_times())
-      return base::unsupported("there are no times of single calls in this trace", full_.name());
+      return base::unsupported(
+          "there are no times of single calls in this trace: record with --timing exact",
+          full_.name());
     if (spec->mode == format::TimeMode::kSegments)
       return base::usage("the times are reduced already: " + spec->to_string(), full_.name());
     const auto size = full_.time_size();
@@ -203,7 +205,9 @@ Result<Evaluation> evaluate(const Trace& full, const std::vector<Trace>& reduced
   if (const Status begun = evaluator.begin(); !begun.ok()) return begun.error();
   for (const Trace& trace : reduced) {
     if (!trace.has_times())
-      return base::unsupported("there are no times of single calls in this trace", trace.name());
+      return base::unsupported(
+          "there are no times of single calls in this trace: record with --timing exact",
+          trace.name());
     if (const Status added = evaluator.add(trace); !added.ok()) return added.error();
   }
   return evaluator.finish();

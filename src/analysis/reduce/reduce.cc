@@ -197,7 +197,9 @@ format::TraceData with_times(const Trace& trace, const Reduction& reduction) {
 
 Result<Reduction> reduce(const Trace& trace, const ReduceOptions& options) {
   if (!trace.has_times())
-    return base::unsupported("there are no times of single calls in this trace", trace.name());
+    return base::unsupported(
+        "there are no times of single calls in this trace: record with --timing exact",
+        trace.name());
   const auto spec = reader::time_spec_of(trace);
   if (!spec.ok()) return spec.error();
   if (spec->mode == format::TimeMode::kSegments)
