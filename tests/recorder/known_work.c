@@ -15,6 +15,10 @@ static long long now_ns(void) {
 }
 
 int main(int argc, char** argv) {
+  // As constructors of libraries do: the time from here to MPI_Init is no part of the run.
+  int is_up = 0;
+  MPI_Initialized(&is_up);
+  usleep(300000);
   MPI_Init(&argc, &argv);
   long long since = now_ns(), own_ns = 0;
   if (argc < 4) return 2;

@@ -82,7 +82,10 @@ void world_is_up(Process& p, uint64_t init_ticks, void (*at_finalize)()) {
   const uint64_t begin = p.clock.ticks();
   g_mpi_was_seen.store(true);
   p.clock.refine();
-  if (!p.initialized) p.init_ticks = init_ticks;  // else a session was there before
+  if (!p.initialized) {  // else a session was there before
+    p.init_ticks = init_ticks;
+    if (Location* const l = current_location(); l != nullptr) l->begin_run(init_ticks);
+  }
   p.initialized = true;
   learn_world(&p.rank, &p.size, &world_group());
   uint64_t run = 0;

@@ -67,6 +67,12 @@ Location::Location(Process& p, uint32_t thread_number)
   own_time.set_least_piece(p.clock.to_ticks(kLeastPieceNs));
 }
 
+void Location::begin_run(uint64_t begin_ticks) {
+  // When the call is recorded it finds that it is the first one.
+  first_begin_ticks = in_mpi_ticks = 0;
+  if (gaps != nullptr) gaps->idle_from(begin_ticks);
+}
+
 // Work in a call inside of another one is in that one's time.
 void Location::note_own_work(uint64_t now_ticks) {
   if (gaps != nullptr && depth == 1) gaps->idle_from(now_ticks);

@@ -44,6 +44,9 @@ struct Location {
     const uint64_t span = last_end_ticks - first_begin_ticks;
     return span > in_mpi_ticks ? span - in_mpi_ticks : 0;
   }
+  // The run begins with the call under way, MPI_Init or the first session. Calls before it, as
+  // constructors of libraries make them, are recorded, but the time between them is no part of it.
+  void begin_run(uint64_t begin_ticks);
   OwnTime own_time;
   // The recorder's work behind the last call goes on until now.
   void note_own_work(uint64_t now_ticks);

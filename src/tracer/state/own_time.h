@@ -52,9 +52,12 @@ class OwnTime {
   void call_is_left_out() { inside_ = 0; }
   uint64_t total(uint64_t calls) const { return ticks_ + last_ * unmeasured_of(calls); }
 
-  // The first recorded call has ended, and add_call() was not told yet: what was done before is no
-  // part of span().
-  void begin_span() { before_span_ = ticks_ - inside_; }
+  // The first recorded call has ended, or the one that begins the run, and add_call() was not told
+  // yet: what was done before is no part of span(), and no piece.
+  void begin_span() {
+    before_span_ = ticks_ - inside_;
+    pieces_.clear();
+  }
   // The last call of `calls` has ended. What was done behind that is no part of it, nor a piece.
   void end_span(uint64_t calls) {
     span_ = total(calls) - before_span_;

@@ -30,6 +30,25 @@ TEST(OwnTime, WorkBeforeTheFirstRecordedCallIsNoPartOfTheSpan) {
   EXPECT_EQ(t.span(), 10U);
 }
 
+// A constructor of a library asked MPI_Initialized; then MPI_Init began the run.
+TEST(OwnTime, WorkBehindCallsBeforeTheRunIsNoPiece) {
+  OwnTime t;
+  t.set_least_piece(100);
+  t.begin_span();
+  t.add_call(500);
+  EXPECT_TRUE(t.note(0, 500));
+  t.add_inside(900);
+  t.begin_span();
+  t.add_call(1000);
+  EXPECT_TRUE(t.note(1, 1000));
+  t.add_call(10);
+  EXPECT_EQ(t.total(3), 1510U) << "all of it is what recording cost";
+  t.end_span(3);
+  EXPECT_EQ(t.span(), 1010U);
+  ASSERT_EQ(t.pieces().size(), 1U);
+  EXPECT_EQ(t.pieces()[0].call, 1U);
+}
+
 TEST(OwnTime, ASampleStandsForTheCallsBeforeIt) {
   OwnTime t;
   t.begin_span();
