@@ -31,6 +31,8 @@ base::Result<TimeParts> time_parts_of(const Trace& trace);
 // The recorder's pieces of work between the calls of a location: those of the rank whose times it
 // has. Null where none of it is known.
 const format::OwnWork* own_work_of(const Trace& trace, Rank rank, uint32_t thread);
+// The mean for a call of the rank, ns, of the recorder's own work that is no piece.
+double small_work_a_call(const Trace& trace, Rank rank);
 
 // How exact times of single calls are. Reads the index of the times. Without times:
 // TimeMode::kStats.

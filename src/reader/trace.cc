@@ -287,6 +287,20 @@ const format::OwnWork* reader::own_work_of(const Trace& trace, Rank rank, uint32
                 : format::find_own_work(data_of(trace), static_cast<uint64_t>(of), thread);
 }
 
+double reader::small_work_a_call(const Trace& trace, Rank rank) {
+  const Rank of = trace.times_rank(rank);
+  const format::TraceData& data = data_of(trace);
+  if (of < 0 || static_cast<size_t>(of) >= data.totals.size()) return 0;
+  uint64_t ns = data.totals[static_cast<size_t>(of)].own_ns, calls = 0;
+  if (ns == 0) return 0;
+  for (const Location& location : trace.locations(of)) {
+    calls += location.calls;
+    if (const format::OwnWork* const work = own_work_of(trace, of, location.thread))
+      for (const format::OwnPiece& piece : work->pieces) ns -= std::min(ns, piece.ns);
+  }
+  return calls == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(calls);
+}
+
 const format::TraceData& reader::data_of(const Trace& trace) { return Internal::of(trace).data; }
 
 std::vector<Location> Trace::locations(Rank rank) const {

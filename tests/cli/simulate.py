@@ -133,8 +133,10 @@ class Simulate(unittest.TestCase):
             self.assertAlmostEqual(link["busy"], link["busy_ns"] / said["predicted_ns"], delta=0.001)
 
     def test_skipping_stays_within_its_error(self):
-        whole = self.simulate(HEAT, machine_text())
-        near = self.simulate(HEAT, machine_text(), "--skip", "100%")
+        # Of HEAT little is left without the recorder's own work, and its iterations differ by more than that.
+        even = os.path.join(CORPUS, "heat-1.2-segments.rfn")
+        whole = self.simulate(even, machine_text())
+        near = self.simulate(even, machine_text(), "--skip", "100%")
         self.assertIsNone(near["not_skipped"])
         self.assertLessEqual(abs(near["predicted_ns"] - whole["predicted_ns"]), near["skip_error_ns"])
         self.assertEqual([r["calls"] for r in near["ranks"]], [r["calls"] for r in whole["ranks"]])
@@ -142,6 +144,7 @@ class Simulate(unittest.TestCase):
         times = [r["comp_ns"] + r["comm_ns"] + r["sync_ns"] for r in near["ranks"]]
         self.assertEqual(max(times), near["predicted_ns"])
         # Recorded times of iterations are never that much alike.
+        whole = self.simulate(HEAT, machine_text())
         strict = self.simulate(HEAT, machine_text(), "--skip", "0.000001")
         self.assertIn("differs by", strict["not_skipped"])
         self.assertEqual((strict["predicted_ns"], strict["skipped_calls"]), (whole["predicted_ns"], 0))

@@ -100,6 +100,17 @@ TEST(Vectors, AreTheTimeBetweenCalls) {
   EXPECT_EQ(vectors->sum_ns(0), 507u);
 }
 
+TEST(Vectors, AreWithoutTheSmallWorkOfTheRecorder) {
+  Work run({{500, 0, 7}});
+  run.builder.data().totals[0].own_ns = 40;  // 10 for each call
+  const Trace trace = run.open();
+  auto vectors = Vectors::read_from(trace, sequences_of(trace)[0]);
+  ASSERT_TRUE(vectors.ok());
+  std::vector<uint64_t> all(3);
+  ASSERT_TRUE(vectors->read(0, 3, all).ok());
+  EXPECT_EQ(all, (std::vector<uint64_t>{490, 0, 0}));
+}
+
 TEST(Vectors, LeastOfSeveralRuns) {
   const Work one({{500, 9, 7}}), two({{400, 10, 8}});
   const Trace a = one.open(), b = two.open();

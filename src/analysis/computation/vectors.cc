@@ -80,7 +80,9 @@ class OneRank {
     while (const Call* call = cursor->next()) {
       if (!call->has_time) return without_time(*cursor, rank, call->seq);
       const uint64_t begin = call->begin_ns;
-      if (!is_first && !add(begin > busy_until ? begin - busy_until : 0)) return no_room();
+      if (!is_first &&
+          !add(own_work_after.without_small(begin > busy_until ? begin - busy_until : 0)))
+        return no_room();
       busy_until = std::max(busy_until, call->end_ns + own_work_after(call->seq));
       is_first = false;
       if (progress && (call->seq & 0xffff) == 0xffff) progress(0x10000);

@@ -1,6 +1,7 @@
 #include "events/by_rank/skeleton.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace refrain::events {
 
@@ -97,14 +98,25 @@ void Skeleton::take(const Event& event) {
   // A thread that begins later computes until then: those of a simulator all begin at once.
   if (state_.empty()) begin_ns_ = event.begin_ns;
   const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
-  now_ = &state_.try_emplace(thread, Thread{begin_ns_}).first->second;
+  const auto [known, is_new] = state_.try_emplace(thread, Thread{begin_ns_});
+  now_ = &known->second;
+  if (is_new) now_->own_work = reader::OwnWorkAfter(scope_.trace, event.rank, thread);
+  ++now_->calls;
   sink_.thread(thread);
   const bool is_last =
       op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize;
-  if (!communicates && !is_last) return;
+  // Of several threads in turns, the recorder's work behind the others' calls was beside this one.
+  const uint64_t own_ns = event.thread == thread ? now_->own_work(event.seq) : 0;
+  if (!communicates && !is_last) {
+    now_->own_ns += own_ns;
+    return;
+  }
   // Gaps add up until something is done that others can see: one line of output for all calls in
   // between that do not communicate.
-  if (event.begin_ns > now_->last_ns) now_->computed_ns += event.begin_ns - now_->last_ns;
+  const uint64_t gap_ns = event.begin_ns - std::min(event.begin_ns, now_->last_ns);
+  now_->computed_ns += now_->own_work.without_small(gap_ns - std::min(gap_ns, now_->own_ns),
+                                                    std::exchange(now_->calls, 0));
+  now_->own_ns = own_ns;
   // Calls inside of others end earlier than those.
   now_->last_ns = std::max(now_->last_ns, event.end_ns);
   if (is_last) return flush();

@@ -18,6 +18,7 @@
 #include "events/by_rank/rank_events.h"
 #include "events/by_rank/survey.h"
 #include "events/by_rank/tags.h"
+#include "reader/own_work.h"
 
 namespace refrain::events {
 
@@ -70,6 +71,8 @@ class Skeleton {
   Threads threads_;
   struct Thread {
     uint64_t last_ns = 0, computed_ns = 0;  // computed: not told to the sink yet
+    reader::OwnWorkAfter own_work = {};
+    uint64_t own_ns = 0, calls = 0;  // own pieces, and calls, since last_ns
   };
   void take(const Event& event);
   void take_first();

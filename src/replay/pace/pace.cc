@@ -5,7 +5,8 @@
 namespace refrain::replay {
 
 uint64_t GapsOfTimes::before(const events::StagedCall& call) {
-  const uint64_t gap = has_end_ && call.begin_ns > end_ns_ ? call.begin_ns - end_ns_ : 0;
+  const uint64_t gap = own_work_after_.without_small(
+      has_end_ && call.begin_ns > end_ns_ ? call.begin_ns - end_ns_ : 0);
   has_end_ = true;
   end_ns_ = std::max(end_ns_, call.end_ns + own_work_after_(call.seq));
   return gap;

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <memory>
 
+#include "reader/test_trace.h"
+
 namespace refrain::replay {
 namespace {
 
@@ -21,6 +23,18 @@ TEST(Gaps, AreBetweenTheEndOfOneCallAndTheBeginOfTheNext) {
   EXPECT_EQ(gaps.before(at(250, 300)), 50u);
   EXPECT_EQ(gaps.before(at(290, 310)), 0u);  // inside of another one's callback
   EXPECT_EQ(gaps.before(at(410, 420)), 100u);
+}
+
+TEST(Gaps, AreWithoutTheSmallWorkOfTheRecorder) {
+  reader::TraceBuilder builder(1);
+  reader::ShapeWriter barrier("MPI_Barrier");
+  const uint32_t call = builder.signature(barrier.none().object(builder.world()));
+  builder.group({0}, {call, call, call});
+  builder.data().totals[0].own_ns = 90;
+  GapsOfTimes gaps(builder.open(), 0);
+  EXPECT_EQ(gaps.before(at(100, 200)), 0u);
+  EXPECT_EQ(gaps.before(at(250, 300)), 0u);
+  EXPECT_EQ(gaps.before(at(400, 500)), 60u);
 }
 
 TEST(Pace, SpendsWhatWasRecordedTimesTheScale) {

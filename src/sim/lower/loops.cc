@@ -56,7 +56,8 @@ class UnitWalk {
   bool next(double& gap, double& own) {
     const Call* const call = cursor_.ok() ? cursor_->next() : nullptr;
     if (call == nullptr || !call->has_time) return false;
-    uint64_t ns = call->begin_ns > busy_until_ ? call->begin_ns - busy_until_ : 0;
+    uint64_t ns =
+        own_work_.without_small(call->begin_ns > busy_until_ ? call->begin_ns - busy_until_ : 0);
     if (times_ != nullptr && call->seq > 0)
       ns = times_->before(location_.rank, location_.thread, call->seq, ns);
     gap = static_cast<double>(ns) * factor_;

@@ -161,6 +161,7 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
   RankState& rank = *agent.rank;
   const uint64_t from = std::max(agent.busy_until_ns, rank.begin_ns);
   uint64_t ns = event.begin_ns > from ? event.begin_ns - from : 0;
+  if (has_times_) ns = rank.own_work[event.thread].without_small(ns);
   const bool is_first = !std::exchange(agent.has_called, true);
   if (has_gaps_) {
     const Durations gaps = trace_.gaps(event.call->id);

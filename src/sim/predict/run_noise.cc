@@ -26,9 +26,10 @@ bool for_each_unit(const Trace& trace, Rank rank, uint32_t thread, const Visit& 
   bool has_all = true;
   const auto done = reader.for_each_call(thread, [&](const Call& call) {
     has_all = has_all && call.has_time;
-    if (seq > 0)
-      visit(seq, call.begin_ns > busy_until ? static_cast<double>(call.begin_ns - busy_until) : 0.0,
-            before, call.signature->id);
+    if (seq > 0) {
+      const uint64_t gap = call.begin_ns > busy_until ? call.begin_ns - busy_until : 0;
+      visit(seq, static_cast<double>(own_work.without_small(gap)), before, call.signature->id);
+    }
     busy_until = std::max(busy_until, call.end_ns + own_work(seq));
     before = call.signature->id;
     ++seq;

@@ -38,8 +38,9 @@ base::Result<std::vector<Mean>> gaps_of(const Trace& trace) {
       while (const Call* const call = cursor->next()) {
         Mean& mean = out[call->signature->id];
         mean.count += 1;
-        if (call->seq > 0 && call->begin_ns > free_from)
-          mean.sum += static_cast<double>(call->begin_ns - free_from);
+        const uint64_t gap =
+            call->seq > 0 && call->begin_ns > free_from ? call->begin_ns - free_from : 0;
+        mean.sum += static_cast<double>(own_work.without_small(gap));
         free_from = std::max(free_from, call->end_ns + own_work(call->seq));
       }
     }
