@@ -12,7 +12,10 @@
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
+#include "mpi/call_name.h"
 #include "mpi/call_table.h"
+#include "replay/plan/look.h"
+#include "replay/plan/unbuffered.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -102,6 +105,29 @@ int refuse(const std::vector<proxy::Refusal>& all, const ProxyArguments& options
                                   options.trace));
 }
 
+// A rank that would wait for ever: the other end of what it waits for is not in the trace. Not
+// looked at with --skip, which takes both ends of messages away, and where threads share a rank.
+Status check_ends(const Trace& trace, const ProxyArguments& options) {
+  constexpr uint64_t kMostCalls = 2'000'000;  // that are walked; loops are not expanded
+  if (!options.skip.empty() || !trace.info().complete) return base::Done{};
+  if (const Status alike = replay::plan::check_ends(trace); !alike.ok()) return alike;
+  for (GroupId group = 0; group < trace.group_count(); ++group)
+    if (trace.group_locations(group).size() > 1) return base::Done{};
+  replay::plan::UnbufferedOptions limits;
+  limits.most_calls = kMostCalls;
+  const replay::plan::Unbuffered order = replay::plan::run_unbuffered(trace, limits);
+  if (order.waiting_ranks == 0 || order.is_guess) return base::Done{};
+  const replay::plan::CallPlace& first = order.waiting.front();
+  return base::unsupported(
+      fmt::format(
+          "{} of rank {}, call {}{}, waits for ever for calls that are not in the trace; {}",
+          mpi::call_name(first.call), first.rank, first.seq,
+          replay::plan::place_of(trace, first.site),
+          text::counted_text(order.waiting_ranks, "rank") +
+              (order.waiting_ranks == 1 ? " waits so" : " wait so")),
+      options.trace);
+}
+
 int run(ProxyArguments& options) {
   for (const std::string& name : options.skip) {
     if (mpi::find_call(name) == nullptr)
@@ -114,6 +140,7 @@ int run(ProxyArguments& options) {
   const auto refused = proxy::refusals(*trace, options.how);
   if (!refused.ok()) return report(refused.error());
   if (!refused->empty()) return refuse(*refused, options);
+  if (const Status ends = check_ends(*trace, options); !ends.ok()) return report(ends.error());
   const auto outcome = proxy::generate(*trace, options.how);
   if (!outcome.ok()) return report(outcome.error());
   const int status = print(options.format == "json" ? json_of(*outcome) : text_of(*outcome));

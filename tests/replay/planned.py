@@ -93,6 +93,15 @@ class Planned(unittest.TestCase):
         self.assertNotIn(b"is in call", outcome.stderr)  # no other rank has waited for this one
         self.assertIn("cannot replay MPI_Recv (rank 0, call 1", lines[0])
 
+    def test_a_proxy_would_wait_for_ever_as_well(self):
+        proxy = os.path.join(self.folder, "proxy")
+        done = subprocess.run([options.refrain, "proxy", self.made("waits"), "-o", proxy], capture_output=True,
+                              text=True, timeout=60)
+        self.assertEqual(done.returncode, UNSUPPORTED)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("MPI_Recv of rank 0, call 1, waits for ever", done.stderr)
+        self.assertFalse(os.path.exists(proxy))
+
     def test_what_must_be_buffered(self):
         trace = self.made("buffers")
         status, found = self.dry_run(trace)
