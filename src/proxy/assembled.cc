@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mpi/call_ids.h"
 #include "proxy/literals.h"
 #include "proxy/program.h"
 
@@ -142,11 +143,30 @@ std::string Program::assembled(const std::string& opening, Outcome& out) {
   text += wrapped(fmt::format("check_ranks({}, {{{}}});", trace_.rank_count(), needs), 2) + shares;
   if (!kinds.empty()) text += "  kind = " + kinds + ";\n";
   text += starts;
-  if (has_sessions_first_) text += "  finish();\n";
+  if (has_sessions_first_)
+    text += "  finish();\n";
+  else if (!has_end())
+    text += "  end_unseen();  // the trace has no MPI_Finalize\n";
   text += "}\n";
   out.tables = tables_.texts().size() + texts_.taken.size();
   out.needs = tables_.needs();
   return text;
+}
+
+// Whether all ranks call MPI_Finalize, as far as the trace shows: a program that takes it from a
+// handle of the MPI library calls it past the recorder.
+bool Program::has_end() const {
+  for (const Family& family : families_) {
+    if (family.thread() != 0) continue;
+    for (const Kind& kind : family.kinds) {
+      const std::vector<uint32_t> terminals = kind.terminals();
+      if (std::none_of(terminals.begin(), terminals.end(), [&](uint32_t t) {
+            return trace_.call_of(kind.signature(t)) == mpi::kMPI_Finalize;
+          }))
+        return false;
+    }
+  }
+  return true;
 }
 
 // Whether all ranks run through a main loop equally often: one number can stand for all.

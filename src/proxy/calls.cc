@@ -46,6 +46,8 @@ Calls::Calls(const Trace& trace, const Options& options, Symbolic& symbolic, Tab
     for (const Trace::Occurrence& seen : trace.occurrences(group)) {
       const CallId call = trace.call_of(seen.signature);
       has_dynamic_windows_ = has_dynamic_windows_ || call == mpi::kMPI_Win_create_dynamic;
+      adds_errors_ =
+          adds_errors_ || call == mpi::kMPI_Add_error_class || call == mpi::kMPI_Add_error_code;
       if (call != mpi::kMPI_Open_port) continue;
       RankReader reader(trace, trace.group_rank(group, 0));
       const Signature& opened = reader.signature(seen.signature);
@@ -163,9 +165,12 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
   const CallId id = site.call->info->id;
   const bool is_init =
       !has_sessions_first_ && (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread);
+  const bool has_words = id == mpi::kMPI_Info_create_env;
   for (size_t i = 0; i < site.call->info->params.size(); ++i)
     out.arguments.push_back(is_init && i < 2 ? Argument(i == 0 ? "&argc" : "&argv")
-                                             : arguments_.plain(site, i));
+                            : has_words && i == 1
+                                ? Argument("words(" + arguments_.text(site, out.arguments[0]) + ")")
+                                : arguments_.plain(site, i));
   const mpi::CallMeaning& meaning = *site.call->meaning;
   // Threads of the program may have taken turns, of which a trace does not tell.
   if (id == mpi::kMPI_Init_thread && has_threads_) out.arguments[2] = "MPI_THREAD_MULTIPLE";
@@ -190,13 +195,12 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
     ++not_held_["kinds of tests of windows that found nothing"];
     out.function.clear();
   } else if (id == mpi::kMPI_Parrived) {
-    // That a part was not there yet is no message: it cannot be made so again.
+    const std::string part = arguments_.text(site, out.arguments[1]);
     if (has_flag(decoded))
-      out.before.push_back(fmt::format("await_part({}, {});",
-                                       arguments_.text(site, out.arguments[0]),
-                                       arguments_.text(site, out.arguments[1])));
+      out.before.push_back(
+          fmt::format("await_part({}, {});", arguments_.text(site, out.arguments[0]), part));
     else
-      ++not_held_["kinds of calls that found no part yet"];
+      out.arguments[0] = fmt::format("never_parts.get({})", part);
   } else if (force_probe(site, decoded, out) || force_completion(site, decoded, out)) {
     return out;
   } else if (id == mpi::kMPI_Win_attach || id == mpi::kMPI_Win_detach) {
@@ -208,6 +212,8 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
     force_message(site, out);
   }
   replace_texts(site, decoded, out);
+  keep_members(site, out);
+  number_errors(site, out);
   name_ports(site, decoded, out);
   replace_status(site, decoded, out);
   if (id == mpi::kMPI_Grequest_start) out.arguments[0] = "generalized_status";

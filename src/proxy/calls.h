@@ -54,6 +54,8 @@ class Calls {
   void take_turns(const Site& site, const Signature& decoded, Statement& out);
   void hand_over(const Site& site, const Signature& decoded, Statement& out);
   void replace_texts(const Site& site, const Signature& decoded, Statement& out);
+  void keep_members(const Site& site, Statement& out);
+  void number_errors(const Site& site, Statement& out);
   void name_ports(const Site& site, const Signature& decoded, Statement& out);
   void place_memory(const Site& site, const Signature& decoded, const std::string& attached,
                     Statement& out);
@@ -73,7 +75,8 @@ class Calls {
   bool has_sessions_first_ = false;
   std::map<std::string, int> ports_;     // that the program opens: name, number
   std::map<std::string, int> attached_;  // places of memory in dynamic windows
-  bool has_dynamic_windows_ = false, has_threads_ = false, has_epochs_in_threads_ = false;
+  bool has_dynamic_windows_ = false, adds_errors_ = false, has_threads_ = false,
+       has_epochs_in_threads_ = false;
 };
 
 // Whether several threads of a rank open epochs of windows.

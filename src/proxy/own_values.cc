@@ -1,7 +1,11 @@
-// Parameters that are others in each run: paths, ports, memory of windows, statuses.
+// Parameters that are others in each run: paths, ports, memory of windows, statuses, and what the
+// machine decides.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "mpi/call_ids.h"
 #include "proxy/calls.h"
@@ -14,10 +18,35 @@ namespace {
 using format::Field;
 using format::FieldTag;
 
+// Texts of info objects that any MPI takes whole have fewer characters than this: the standard asks
+// for a limit of 32 for keys; MPIs take 256 and more for values.
+struct InfoText {
+  std::string_view parameter, limit;
+  size_t least;
+};
+constexpr InfoText kInfoTexts[] = {{"key", "MPI_MAX_INFO_KEY", 32},
+                                   {"value", "MPI_MAX_INFO_VAL", 256}};
+
+// Of each rank of the world, in a communicator: its first member, this rank's place, how many there
+// are.
+struct Members {
+  explicit Members(size_t ranks) : first(ranks), me(ranks), count(ranks) {}
+  std::vector<int64_t> first, me, count;
+};
+
 }  // namespace
 
 // Paths are none of the recorded ones.
 void Calls::replace_texts(const Site& site, const Signature& decoded, Statement& out) {
+  for (const InfoText& one : kInfoTexts) {
+    const int at = arguments_.find(site, one.parameter);
+    if (at < 0 || site.call->info->params[static_cast<size_t>(at)].direction != mpi::Direction::kIn)
+      continue;
+    const Field& f = arguments_.field(site, static_cast<size_t>(at));
+    if (f.tag == FieldTag::kString && f.text.size() >= one.least)
+      out.arguments[static_cast<size_t>(at)] =
+          fmt::format("fitting({}, {}).c_str()", quoted(f.text), one.limit);
+  }
   const int name = arguments_.find(site, "filename");
   if (name < 0) return;
   const Field& f = arguments_.field(site, static_cast<size_t>(name));
@@ -31,6 +60,68 @@ void Calls::replace_texts(const Site& site, const Signature& decoded, Statement&
   }
   out.arguments[static_cast<size_t>(name)] =
       fmt::format("scratch({}, {})", known.first->second, makes ? "false" : "true");
+}
+
+// MPI_Comm_split_type asks the machine which ranks belong together, and another one may say
+// otherwise: the communicator has the recorded ranks then.
+void Calls::keep_members(const Site& site, Statement& out) {
+  if (site.call->info->id != mpi::kMPI_Comm_split_type) return;
+  const auto at = static_cast<size_t>(arguments_.find(site, "newcomm"));
+  const Field& f = arguments_.field(site, at);
+  const std::string parent = arguments_.text(site, out.arguments[0]);
+  const std::string place = arguments_.text(site, out.arguments[at]);  // "out(comms[0])"
+  if (f.tag != FieldTag::kObject || !place.starts_with("out(comms")) {
+    out.behind.push_back(fmt::format("with_recorded_ranks({}, nullptr, 0, 0, 0);", parent));
+    return;
+  }
+  const auto ranks = static_cast<int64_t>(trace_.rank_count());
+  Members members(static_cast<size_t>(ranks));
+  std::vector<Rank> all;
+  int64_t block = 1;
+  site.kind->for_each_rank([&](Rank rank) {
+    const int64_t definition =
+        symbolic_.value(site.signature, static_cast<uint32_t>(f.number), site.kind->position(rank));
+    const auto comm = trace_.communicator(static_cast<DefinitionId>(definition), rank);
+    if (!comm) return;
+    const auto i = static_cast<size_t>(rank);
+    members.first[i] = comm->member(0), members.me[i] = comm->me;
+    members.count[i] = static_cast<int64_t>(comm->size());
+    block = std::max(block, members.count[i]);
+    all.push_back(rank);
+  });
+  const bool is_in_blocks = std::all_of(all.begin(), all.end(), [&](Rank rank) {
+    const auto i = static_cast<size_t>(rank);
+    const int64_t first = rank / block * block;
+    return members.first[i] == first && members.me[i] == rank - first &&
+           members.count[i] == std::min(block, ranks - first);
+  });
+  const std::string which = "&" + place.substr(4, place.size() - 5);
+  if (is_in_blocks) {
+    out.behind.push_back(fmt::format("in_recorded_blocks({}, {}, {});", parent, which, block));
+    return;
+  }
+  // No number of ranks is needed for this: on another one MPI's answer stands.
+  std::string numbers;
+  for (const auto* table : {&members.first, &members.me, &members.count})
+    numbers += ", " + tables_.add(*table, "") + "[rank]";
+  out.behind.push_back(fmt::format("with_recorded_ranks({}, {}{});", parent, which, numbers));
+}
+
+// Classes and codes of errors that the program adds have numbers that MPI chooses.
+void Calls::number_errors(const Site& site, Statement& out) {
+  if (!adds_errors_) return;
+  const CallId id = site.call->info->id;
+  const bool adds = id == mpi::kMPI_Add_error_class || id == mpi::kMPI_Add_error_code;
+  for (const std::string_view name : {"errorclass", "errorcode"}) {
+    const int at = arguments_.find(site, name);
+    if (at < 0) continue;
+    const auto i = static_cast<size_t>(at);
+    const bool is_made = site.call->info->params[i].direction != mpi::Direction::kIn;
+    const Field& f = arguments_.field(site, i);
+    if (f.tag != FieldTag::kInt || (is_made && !adds)) continue;
+    out.arguments[i] = fmt::format("{}({})", is_made ? "made_error" : "own_error",
+                                   arguments_.text(site, arguments_.number(site, f)));
+  }
 }
 
 // A port has another name each time: those that the program opens are found in files.

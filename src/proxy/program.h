@@ -39,6 +39,7 @@ class Program {
   std::vector<DefinitionId> sites_of(size_t family, uint32_t rule);
   std::string site_comment(const Kind& kind, SignatureId signature);
   bool has_one_main_loop() const;
+  bool has_end() const;
   bool begins_with_sessions() const;
   std::optional<std::string> simple_kinds() const;
   std::string kinds_text();

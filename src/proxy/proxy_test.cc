@@ -112,6 +112,84 @@ TEST(Proxy, ForcesWhatAWildcardTook) {
   EXPECT_TRUE(has(m.write().program, "1, MPI_DOUBLE, modulo(rank + 1, size), 7, MPI_COMM_WORLD,"));
 }
 
+TEST(Proxy, APartThatWasNotThereIsNotThereAgain) {
+  Maker m(1);
+  ShapeWriter make("MPI_Precv_init");
+  make.none().heap(-1, 0).integer(4).integer(8).object(m.type).integer(0).integer(5);
+  make.object(m.world).constant("MPI_INFO_NULL").new_request(11);
+  const uint32_t maker = m.builder.signature(make);
+  std::vector<uint32_t> asks;
+  for (const int flag : {0, 1}) {
+    ShapeWriter ask("MPI_Parrived");
+    asks.push_back(m.builder.signature(ask.none().request(maker).integer(2).integer(flag)));
+  }
+  m.group(m.all, asks, 1, {maker});
+  const std::string program = m.write().program;
+  EXPECT_TRUE(has(program, "  MPI_Parrived(never_parts.get(2), 2, out());")) << program;
+  EXPECT_TRUE(has(program, "  await_part(request[0], 2);\n  MPI_Parrived(request[0], 2, out());"))
+      << program;
+}
+
+TEST(Proxy, EndsMpiWhereTheTraceDoesNot) {
+  Maker whole(2), seen_in_part(2);
+  whole.group(whole.all, {whole.send(me_plus_mod_size(1))}, 1);
+  EXPECT_FALSE(has(whole.write().program, "end_unseen"));
+  seen_in_part.finalize = seen_in_part.send(me_plus_mod_size(1));
+  seen_in_part.group(seen_in_part.all, {seen_in_part.receive(me_plus_mod_size(-1))}, 1);
+  EXPECT_TRUE(has(seen_in_part.write().program, "  run();\n  end_unseen();"));
+}
+
+// What the machine says of ranks that belong together.
+std::string split(const std::vector<std::vector<int64_t>>& members) {
+  size_t ranks = 0;
+  for (const auto& part : members) ranks += part.size();
+  Maker m(ranks);
+  for (size_t i = 0; i < members.size(); ++i) {
+    ShapeWriter shape("MPI_Comm_split_type");
+    shape.none().object(m.world).constant("MPI_COMM_TYPE_SHARED").integer(0);
+    shape.constant("MPI_INFO_NULL").object(m.builder.comm(1, members[i]));
+    m.group(members[i], {m.builder.signature(shape)}, 1);
+  }
+  return m.write().program;
+}
+
+TEST(Proxy, KeepsTheRanksThatTheMachinePutTogether) {
+  EXPECT_TRUE(has(split({{0, 1, 2, 3}}), "in_recorded_blocks(MPI_COMM_WORLD, &comms[1], 4);"));
+  EXPECT_TRUE(has(split({{0, 1, 2}, {3}}), "in_recorded_blocks(MPI_COMM_WORLD, &comms[1], 3);"));
+  const std::string scattered = split({{0, 2}, {1, 3}});
+  EXPECT_TRUE(has(scattered, "with_recorded_ranks(MPI_COMM_WORLD, &comms[1], table_0[rank], "))
+      << scattered;
+  EXPECT_TRUE(has(scattered, "check_ranks(4, {\"which ranks do what: a list of ranks\"});"))
+      << scattered;  // the tables need no number of ranks
+}
+
+TEST(Proxy, NumbersOfErrorsAreThoseOfItsOwnRun) {
+  Maker m(1);
+  ShapeWriter add("MPI_Add_error_class"), call("MPI_Comm_call_errhandler");
+  const uint32_t adds = m.builder.signature(add.none().integer(1073741825));
+  const uint32_t calls = m.builder.signature(call.none().object(m.world).integer(1073741825));
+  m.group(m.all, {adds, calls}, 1);
+  const std::string program = m.write().program;
+  EXPECT_TRUE(has(program, "MPI_Add_error_class(made_error(1073741825));")) << program;
+  EXPECT_TRUE(has(program, "MPI_COMM_WORLD, own_error(1073741825));")) << program;
+}
+
+TEST(Proxy, InfoTextsThatAnMpiMayNotTakeAreCut) {
+  for (const size_t length : {255, 256}) {
+    Maker m(1);
+    ShapeWriter make("MPI_Info_create"), set("MPI_Info_set");
+    base::ByteWriter number;
+    number.put_zigzag(0);
+    const uint32_t info = m.builder.define(format::DefinitionKind::kInfo, number.take());
+    const uint32_t makes = m.builder.signature(make.none().object(info));
+    set.none().object(info).string(FieldTag::kString, "key");
+    set.string(FieldTag::kString, std::string(length, 'v'));
+    m.group(m.all, {makes, m.builder.signature(set)}, 1);
+    const std::string program = m.write().program;
+    EXPECT_EQ(has(program, "MPI_MAX_INFO_VAL).c_str());"), length == 256) << program;
+  }
+}
+
 TEST(Proxy, HostileTextsStayTexts) {
   Maker m(1);
   ShapeWriter shape("MPI_Comm_set_name");

@@ -18,7 +18,6 @@ constexpr Own kOwn[] = {
     {mpi::kMPI_Request_get_status_some, "a proxy does not look at several requests"},
     {mpi::kMPI_Comm_spawn, "what the started processes did is in traces of their own"},
     {mpi::kMPI_Comm_spawn_multiple, "what the started processes did is in traces of their own"},
-    {mpi::kMPI_Info_create_env, "it asks for the program's command line"},
     {mpi::kMPI_Type_get_value_index, "its type is one of a pair"},
     {mpi::kMPI_Buffer_flush, "a proxy does not ask for it"},
 };
