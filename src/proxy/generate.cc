@@ -32,6 +32,8 @@ find_package(Threads REQUIRED)
 add_executable(proxy main.cc)
 target_link_libraries(proxy PRIVATE MPI::MPI_CXX Threads::Threads)
 target_compile_options(proxy PRIVATE -Wall -Wextra -Wpedantic)
+# The C++ bindings of Open MPI call MPI when they are loaded, which a recorder sees.
+target_link_options(proxy PRIVATE -Wl,--as-needed)
 )";
 
 Status write_file(const std::string& path, std::string_view text) {

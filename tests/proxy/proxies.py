@@ -32,6 +32,8 @@ JITTER_US = 5000  # the longest pause before a call, with --jitter
 INCOMPLETE = 4  # traces of which filters have left out calls
 # The compiler of an MPI, and the variable that says which compiler is behind it.
 WRAPPERS = {"mpich": ("mpicxx.mpich", "MPICH_CXX"), "openmpi": ("mpicxx.openmpi", "OMPI_CXX")}
+# As the CMakeLists.txt of a proxy: without libmpi_cxx of Open MPI, which calls MPI_Initialized when it is loaded.
+AS_NEEDED = "-Wl,--as-needed"
 # Programs whose proxies run on other numbers of ranks: on so many, for instance.
 OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 
@@ -149,7 +151,7 @@ class Case:
             binary = os.path.join(self.folder, "proxy." + os.path.basename(compiler))
             wrapper, variable = WRAPPERS[mpirun.behind(self.options.target)]
             done = run([wrapper, "-std=c++20", self.options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                        "-o", binary, os.path.join(proxy, "main.cc")], timeout=600,
+                        AS_NEEDED, "-o", binary, os.path.join(proxy, "main.cc")], timeout=600,
                        env={**os.environ, variable: compiler})
             lacking = LACKING.search(done.stderr.decode(errors="replace"))
             if lacking and self.options.target != self.options.mpi:
