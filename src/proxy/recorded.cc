@@ -14,6 +14,7 @@
 #include "mpi/call_ids.h"
 #include "proxy/calls.h"
 #include "reader/internal.h"
+#include "reader/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::proxy {
@@ -45,10 +46,8 @@ class Walk {
     events::CommTable comms(trace);
     events::Decoder::Places places;
     events::Decoder decoder(reader, comms, places);
-    const format::OwnWork* own =
-        format::find_own_work(reader::data_of(trace), static_cast<uint64_t>(rank), kind.thread);
-    size_t piece = 0;
-    uint64_t last_ns = 0, own_ns = 0;
+    reader::OwnWorkAfter own_work(trace, rank, kind.thread);
+    uint64_t busy_until_ns = 0;
     bool has_last = false;
     std::unordered_map<SignatureId, std::pair<uint32_t, size_t>> open;
     return reader.for_each_call(kind.thread, [&](const Call& call) {
@@ -56,14 +55,12 @@ class Walk {
       if (known == terminals_.end()) return true;
       const uint32_t t = known->second;
       if (call.has_time) {
-        const uint64_t busy = last_ns + own_ns;
-        if (has_last && call.begin_ns > busy) sums[t] += static_cast<double>(call.begin_ns - busy);
+        const bool is_later = has_last && call.begin_ns > busy_until_ns;
+        sums[t] += static_cast<double>(
+            own_work.without_small(is_later ? call.begin_ns - busy_until_ns : 0));
         if (has_last) ++counts[t];
-        last_ns = std::max(last_ns, call.end_ns);
+        busy_until_ns = std::max(busy_until_ns, call.end_ns + own_work(call.seq));
         has_last = true;
-        own_ns = 0;
-        while (own != nullptr && piece < own->pieces.size() && own->pieces[piece].call <= call.seq)
-          own_ns = own->pieces[piece].call == call.seq ? own->pieces[piece].ns : 0, ++piece;
       }
       if (const auto it = attached.find(t); it != attached.end() && !call.signature->failed()) {
         const auto at = addresses.find(call.seq);
