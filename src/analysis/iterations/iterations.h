@@ -70,8 +70,9 @@ struct IterationLoop {
   // The straight line through the durations: its slope, its change over all iterations as a part of
   // the mean, and how much of the differences it explains (the square of the correlation).
   double trend_ns = 0, trend_share = 0, trend_fit = 0;
-  // Whether that is worth a word: it makes a tenth of the mean and explains half of the differences,
-  // and among so few iterations chance alone would fit as well in less than one case of twenty.
+  // Whether that is worth a word: it makes a tenth of the mean and explains half of the
+  // differences, and among so few iterations chance alone would fit as well in less than one case
+  // of twenty.
   bool has_clear_trend() const;
 };
 

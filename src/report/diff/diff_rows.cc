@@ -160,15 +160,13 @@ std::string DiffRows::path_of(const CallChange& call, bool is_before) {
 
 std::string DiffRows::headline() {
   const auto& d = view_.diff;
-  const std::string ranks =
-      d.same_ranks
-          ? text::counted_text(d.sides[0].ranks, "rank")
-          : fmt::format("{} -> {} ranks, so numbers are of a rank in the mean",
-                        text::count_text(d.sides[0].ranks), text::count_text(d.sides[1].ranks));
-  if (d.is_same()) return ranks + ": no difference in the communication";
-  if (!d.same_ranks && d.is_same_of_a_rank())
-    return ranks + ": the communication of a rank does not differ";
-  return ranks + ": the communication differs";
+  std::string ranks = text::counted_text(d.sides[1].ranks, "rank");
+  if (!d.same_ranks)
+    ranks = text::count_text(d.sides[0].ranks) + " -> " + ranks +
+            ", so numbers are of a rank in the mean";
+  return ranks + (d.is_same()             ? ": no difference in the communication"
+                  : d.is_same_of_a_rank() ? ": the communication of a rank does not differ"
+                                          : ": the communication differs");
 }
 
 std::vector<std::string> DiffRows::notes() {
