@@ -202,7 +202,7 @@ class Finisher {
     // A table is by position in its own group: it means nothing in another one.
     if (!mine.has_table) {
       const auto joins = [&](SharedSignature& other) { return join(other, mine, g, t); };
-      if (const SharedSignature* const other = same.find(mine, joins); other != nullptr) {
+      if (const SharedSignature* const other = same.find(joins); other != nullptr) {
         out_.groups[g].signatures[t] = other->index;
         set_exprs(*other);
         return true;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <random>
 
 #include "format/content.h"
@@ -120,27 +119,6 @@ TEST(Merge, RotatingRootIsOneSignatureForEachRoot) {
   EXPECT_EQ(trace.groups.size(), 1u);
   EXPECT_EQ(trace.signatures.size(), 12u);
   EXPECT_EQ(count_kind(trace, RankExpr::Kind::kTable), 0);
-  expect_exact(trace, ranks);
-}
-
-// Each rank makes the same calls in an order of its own: all are found, however far apart.
-TEST(Merge, EqualCallsInUnlikeOrdersAreOneSignatureEach) {
-  constexpr int64_t kCalls = 1000;
-  const auto ranks = make(3, [](uint64_t me) {
-    return talk(me, 3, [&](SyntheticRank& r) {
-      std::vector<int64_t> order(kCalls);
-      std::iota(order.begin(), order.end(), 0);
-      std::mt19937 random(static_cast<uint32_t>(me));
-      std::shuffle(order.begin(), order.end(), random);
-      for (const int64_t count : order) {
-        r.call(Sig(7, r.site(1)).integer(count * 1000003).object(r.world()));
-        if (random() % 2 == 0) r.call(Sig(8, r.site(2)).object(r.world()));
-      }
-    });
-  });
-  const TraceData trace = testing::merge_all(ranks);
-  EXPECT_EQ(trace.groups.size(), 3u);
-  EXPECT_EQ(trace.signatures.size(), static_cast<size_t>(kCalls + 1));
   expect_exact(trace, ranks);
 }
 
