@@ -2,7 +2,7 @@
 """How near `refrain simulate` and `refrain predict` come to runs on other machines: PHANTOM (2010), tables 3 and 4.
 
 usage: predict.py [--out DIR] [--only PROGRAM] [--ranks 64,128,256] [--shares 0.1,0.3,0.5] [--machines fat_tree,torus]
-                  [--seeds 5] [--others] [--tables | --real]
+                  [--seeds 5] [--others] [--tables | --real [--real-ranks N] [--record-into DIR | --recorded DIR]]
 
 The eight programs of `bench groups`, whose work takes 5 % more or less from piece to piece, run under SimGrid's SMPI.
 Each is recorded once, with exact times, on a crossbar with a faster network. What is predicted is the machine that
@@ -178,7 +178,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--others", action="store_true", help="--contention none and SimGrid's replay beside")
     parser.add_argument("--tables", action="store_true", help="table 3 and figures 10, 12 and 13 (predict_tables.py)")
-    parser.add_argument("--real", action="store_true", help="two ranks of this machine, both MPIs (predict_real.py)")
+    parser.add_argument("--real", action="store_true", help="ranks of this machine, both MPIs (predict_real.py)")
+    parser.add_argument("--real-ranks", type=int, default=2, metavar="N", help="of --real")
+    parser.add_argument("--real-mpi", choices=("mpich", "openmpi"), help="of --real: one of them only")
+    parser.add_argument("--record-into", metavar="DIR", help="of --real: only record the programs, for another machine")
+    parser.add_argument("--recorded", metavar="DIR", help="of --real: what --record-into wrote elsewhere")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out, arguments.refrain)
     if arguments.real:

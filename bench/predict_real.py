@@ -1,11 +1,14 @@
-"""How near `refrain predict` comes to real runs: two ranks on two cores, MPICH and Open MPI (predict.py --real).
+"""How near `refrain predict` comes to real runs: ranks with a core each, MPICH and Open MPI (predict.py --real).
 
 The network is what `mpiexec -n 2 refrain calibrate` measures, computation what each rank takes alone (`refrain solo
 --times`, the median of five runs), from message logs of one recorded run; the simulator knows nothing else. Where the
 arrays of the ranks are larger than their caches (marked * in the table) both ranks run at once (`--concurrent`), as
 they share the memory in the job, too. Measured are five runs without a recorder, from the end of MPI_Init to the begin
 of MPI_Finalize (span.c), in turns with the other steps, so that what else the machine does meets all of them. It wants
-two cores that nobody else uses.
+as many cores as ranks (--real-ranks, 2), and nobody else on them.
+
+A prediction for a machine that the run was not recorded on: `--record-into DIR` on the one, where ranks may share
+cores, then `--recorded DIR` on the other, with the same compilers.
 
 Error = (measured - predicted) / measured, of the median run; `spread`: from the fastest to the slowest run, in relation
 to the median: what a prediction can be expected to reach. Exit status 3 where an error is above 10 %.
@@ -13,6 +16,7 @@ Writes DIR/predict_real.json.
 """
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -26,22 +30,23 @@ import mpirun  # noqa: E402
 PROGRAMS = [("cg", (25, 40000), True), ("mg", (60, 64), True), ("multigrid", (200, 32), False),
             ("adi", (400, 24), False), ("jacobi2d", (3000, 512), True), ("unstructured", (800, 40000), True),
             ("kernel", (20000, 20000, 4096), False), ("halo2d", (300000,), False)]
-RANKS, RUNS, MOST_ERROR = 2, 5, 0.10
+RUNS, MOST_ERROR = 5, 0.10
+kCalibratedRanks = 2
 
 
 class Job:
-    """Two ranks under an MPI, without the recorder or with it."""
+    """Ranks under an MPI, without the recorder or with it."""
 
-    def __init__(self, mpi, folder):
-        self.mpi, self.folder = mpi, folder
+    def __init__(self, mpi, ranks, folder):
+        self.mpi, self.ranks, self.folder = mpi, ranks, folder
         self.span = folder / f"span-{mpi}.so"
         self.compile(common.ROOT / "bench/span.c", self.span, "-shared", "-fPIC")
 
     def compile(self, source, binary, *flags):
         common.run([f"mpicc.{self.mpi}", "-std=c11", "-O2", "-g", *flags, "-o", binary, source, "-lm"])
 
-    def run(self, command, preload=(), env=None):
-        line = mpirun.command_line(self.mpi, RANKS, [str(word) for word in command], preload, env)
+    def run(self, command, preload=(), env=None, ranks=None):
+        line = mpirun.command_line(self.mpi, ranks or self.ranks, [str(word) for word in command], preload, env)
         environment = {**os.environ, **mpirun.job_environment(self.mpi)}
         done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment,
                               timeout=common.kRunTimeoutSeconds, check=False)
@@ -55,31 +60,43 @@ class Job:
 
     def calibrate(self):
         machine = self.folder / f"{self.mpi}.toml"
-        self.run([common.REFRAIN, "calibrate", "--force", "-o", machine])
+        raw = self.folder / f"{self.mpi}.jsonl"
+        self.run([common.REFRAIN, "calibrate", "--force", "--raw", raw, "-o", machine], ranks=kCalibratedRanks)
         return machine
 
+    def program(self, name, words):
+        binary = self.folder / f"{name}.{self.mpi}.real"
+        self.compile(common.ROOT / f"bench/programs/{name}.c", binary)
+        return [binary, *words]
 
-def vectors_of_ranks(trace, command, file, at_once, turn):
-    """One run of both ranks at once in each turn; or, in the first turns, all runs of one rank alone."""
+    def record(self, command, at_once, trace, preload=()):
+        # With times, so that ranks that run at once wait for each other as they did.
+        times = ["--timing", "exact"] if at_once else []
+        self.run([common.REFRAIN, "record", "--quiet", "--messages", "all", *times, "-o", trace, "--", *command], preload)
+
+
+def vectors_of_ranks(job, trace, command, file, at_once, turn):
+    """One run of all ranks at once in each turn; or, of some ranks in each, all runs of one rank alone."""
     if at_once:
         common.run([common.REFRAIN, "solo", trace, "--rank", 0, "--concurrent", "--times", file, "--", *command])
-    elif turn < RANKS:
-        common.run([common.REFRAIN, "solo", trace, "--rank", turn, "--repeat", RUNS, "--times", file, "--", *command])
+        return
+    for rank in range(turn, job.ranks, RUNS):
+        common.run([common.REFRAIN, "solo", trace, "--rank", rank, "--repeat", RUNS, "--times", file, "--", *command])
 
 
-def predict(job, machine, name, words, at_once):
-    binary = job.folder / f"{name}.{job.mpi}.real"
-    job.compile(common.ROOT / f"bench/programs/{name}.c", binary)
-    command, runs = [binary, *words], []
-    trace, vectors = job.folder / "real.rfn", job.folder / "real.rfv"
+def predict(job, machine, name, words, at_once, recorded):
+    command, runs = job.program(name, words), []
+    vectors = job.folder / f"{name}.{job.mpi}.rfv"
     vectors.unlink(missing_ok=True)
     job.seconds(command)  # the files are in memory
-    # With times, so that ranks that run at once wait for each other as they did.
-    times = ["--timing", "exact"] if at_once else []
-    job.run([common.REFRAIN, "record", "--quiet", "--messages", "all", *times, "-o", trace, "--", *command])
+    trace = job.folder / f"{name}.{job.mpi}.rfn"
+    if recorded is None:
+        job.record(command, at_once, trace)
+    else:
+        trace = recorded / trace.name
     for turn in range(RUNS):
         runs.append(job.seconds(command))
-        vectors_of_ranks(trace, command, vectors, at_once, turn)
+        vectors_of_ranks(job, trace, command, vectors, at_once, turn)
     said = json.loads(common.run([common.REFRAIN, "predict", trace, "--machine", machine, "--times", vectors,
                                   "--format", "json"]))
     measured, predicted = statistics.median(runs), said["predicted_ns"] * 1e-9
@@ -92,27 +109,47 @@ def predict(job, machine, name, words, at_once):
             "computing": computed / said["predicted_ns"], "calls": said["calls"]}
 
 
-def run(arguments, folder):
-    names = [name for name, _, _ in PROGRAMS]
-    if arguments.only not in (None, *names):
-        common.fail(f"--only: there is no program {arguments.only} among {', '.join(names)}")
-    result, path = [], folder / "predict_real.json"
-    for mpi in ("mpich", "openmpi"):
-        if mpirun.launcher(mpi) is None:
-            print(f"{mpi}: not here")
-            continue
-        job = Job(mpi, folder)
-        machine = job.calibrate()
-        for name, words, at_once in PROGRAMS:
-            if arguments.only in (None, name):
-                common.progress(f"{mpi}: {name}")
-                result.append(predict(job, machine, name, words, at_once))
-                path.write_text(json.dumps(result, indent=1), encoding="utf-8")
-    common.progress("")
+def record_into(job, place, only):
+    """Ranks may share cores here: those that wait give theirs away."""
+    place.mkdir(parents=True, exist_ok=True)
+    shim = common.compile_yield_shim(job.folder)
+    for name, words, at_once in PROGRAMS:
+        if only in (None, name):
+            common.progress(f"{job.mpi}: {name}")
+            job.record(job.program(name, words), at_once, place / f"{name}.{job.mpi}.rfn", [str(shim)])
+
+
+def show(result, path):
     common.print_table(["program", "MPI", "measured_s", "predicted_s", "error", "spread", "low_s", "high_s", "inside",
                         "computing", "calls"],
                        [[r["program"], r["mpi"], f"{r['measured_s']:.4f}", f"{r['predicted_s']:.4f}",
                          f"{r['error']:.3f}", f"{r['spread']:.3f}", f"{r['low_s']:.4f}", f"{r['high_s']:.4f}",
                          f"{r['inside']}/{RUNS}", f"{r['computing']:.2f}", r["calls"]] for r in result])
     print(f"written: {path}")
+
+
+def run(arguments, folder):
+    names = [name for name, _, _ in PROGRAMS]
+    if arguments.only not in (None, *names):
+        common.fail(f"--only: there is no program {arguments.only} among {', '.join(names)}")
+    recorded = arguments.recorded and pathlib.Path(arguments.recorded).resolve()
+    result, path = [], folder / "predict_real.json"
+    for mpi in (arguments.real_mpi,) if arguments.real_mpi else ("mpich", "openmpi"):
+        if mpirun.launcher(mpi) is None:
+            print(f"{mpi}: not here")
+            continue
+        job = Job(mpi, arguments.real_ranks, folder)
+        if arguments.record_into:
+            record_into(job, pathlib.Path(arguments.record_into).resolve(), arguments.only)
+            continue
+        machine = job.calibrate()
+        for name, words, at_once in PROGRAMS:
+            if arguments.only in (None, name):
+                common.progress(f"{mpi}: {name}")
+                result.append(predict(job, machine, name, words, at_once, recorded))
+                path.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    common.progress("")
+    if arguments.record_into:
+        return 0
+    show(result, path)
     return 3 if any(abs(r["error"]) > MOST_ERROR for r in result) else 0
