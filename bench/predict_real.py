@@ -72,7 +72,8 @@ class Job:
     def record(self, command, at_once, trace, preload=()):
         # With times, so that ranks that run at once wait for each other as they did.
         times = ["--timing", "exact"] if at_once else []
-        self.run([common.REFRAIN, "record", "--quiet", "--messages", "all", *times, "-o", trace, "--", *command], preload)
+        recorded = [common.REFRAIN, "record", "--quiet", "--messages", "all", *times, "-o", trace, "--", *command]
+        self.run(recorded, preload)
 
 
 def vectors_of_ranks(job, trace, command, file, at_once, turn):
