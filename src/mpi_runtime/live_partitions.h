@@ -31,8 +31,8 @@ struct LivePartitions {
 // All of MPI_COMM_WORLD must come. False: MPI failed.
 bool agree_on_partitions(const LiveRole& role, LivePartitions* found);
 
-// The tag, and the communicator is the real MPI_COMM_WORLD, by which the first rank of a program
-// says to each analyser that it ends.
-inline constexpr int kProgramEndsTag = 0;
+// Tags of empty messages on the real MPI_COMM_WORLD, by which the first rank of a program says to
+// each analyser that it has begun to end (its record is merged next), and then that it ends.
+inline constexpr int kProgramEndsTag = 0, kProgramIsEndingTag = 1;
 
 }  // namespace refrain::mpi_runtime

@@ -26,14 +26,16 @@ void learn_job(int* rank, int* size) {
   MPI_Comm_size(MPI_COMM_WORLD, size);
 }
 
-bool has_program_ended() {
+ProgramNews program_news() {
   int flag = 0;
   MPI_Status status;
-  if (MPI_Iprobe(MPI_ANY_SOURCE, kProgramEndsTag, MPI_COMM_WORLD, &flag, &status) != MPI_SUCCESS ||
+  if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &status) != MPI_SUCCESS ||
       flag == 0)
-    return false;
-  return MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, kProgramEndsTag, MPI_COMM_WORLD,
-                  MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    return ProgramNews::kNone;
+  if (MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    return ProgramNews::kNone;
+  return status.MPI_TAG == kProgramEndsTag ? ProgramNews::kEnds : ProgramNews::kIsEnding;
 }
 
 bool join_split(const LivePartitions& found) {

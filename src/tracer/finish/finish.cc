@@ -155,6 +155,7 @@ void finish_world(Location& location) {
   if (p.path_check != nullptr) p.path_check->report();
   end_rank_log();
   if (!has_peers()) return;
+  if (live_world().is_ending != nullptr) live_world().is_ending();
   end_run(p);
   check_spawned(p);
   if (p.sink != nullptr) p.sink->set_state(format::spool::State::kFinishing);

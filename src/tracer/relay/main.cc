@@ -27,9 +27,9 @@ namespace refrain::tracer {
 namespace {
 
 constexpr int kUsage = 2;
-// So long a program waits in MPI_Finalize at most. Every look takes a core from a rank, and there
-// may be as many relays as ranks: 0.5 % of a core each.
-constexpr int kLookMs = 20;
+// Every look takes a core from a rank, and there may be as many relays as ranks: 0.5 % of a core
+// each. While a program ends, its ranks wait for these looks.
+constexpr int kLookMs = 20, kEndingLookMs = 1;
 
 void end_if_some_are_missing(int rank, int size) {
   using Are = RecordedRanks::Are;
@@ -60,6 +60,18 @@ void wait_for_worker(pid_t worker) {
     if (errno != EINTR) return;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   std::fputs("refrain: the analysis did not succeed: see analyze.log in its folder\n", stderr);
+}
+
+void wait_for_ends(int programs) {
+  using News = mpi_runtime::ProgramNews;
+  for (int left = programs, ending = 0; left > 0;) switch (mpi_runtime::program_news()) {
+      case News::kIsEnding: ++ending; break;
+      case News::kEnds:
+        --left;
+        if (ending > 0) --ending;
+        break;
+      case News::kNone: poll(nullptr, 0, ending > 0 ? kEndingLookMs : kLookMs); break;
+    }
 }
 
 int relay(const std::string& folder, int pipe, pid_t worker) {
@@ -98,12 +110,7 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
     std::fputs("refrain: the analysis did not begin: see analyze.log in its folder\n", stderr);
   if (!has_worker) leave_to_another(folder, found.folder);
   if (!mpi_runtime::join_split(found)) mpi_runtime::abort_job(1);
-  for (int left = found.program_count; left > 0;) {
-    if (mpi_runtime::has_program_ended())
-      --left;
-    else
-      poll(nullptr, 0, kLookMs);
-  }
+  wait_for_ends(found.program_count);
   mpi_runtime::end_mpi();
   close(pipe);
   if (has_worker) wait_for_worker(worker);

@@ -10,7 +10,8 @@ struct LiveWorld {
   bool is_on =
       false;         // there is an analyser, and MPI_COMM_WORLD stands for the program's own ranks
   std::string name;  // of the program, for the analyser
-  std::string folder;  // in which the analyser looks for jobs; absolute
+  std::string folder;             // in which the analyser looks for jobs; absolute
+  void (*is_ending)() = nullptr;  // tells the analysers that MPI_Finalize has begun
 };
 
 inline LiveWorld& live_world() {

@@ -74,13 +74,18 @@ void mark_copies() {
       REFRAIN_REAL(PMPI_Comm_set_attr)(g_world.comm, g_world.copy_key, nullptr) == MPI_SUCCESS;
 }
 
+void tell_analysers(int tag) {
+  const LivePartitions& all = partitions();
+  if (all.rank != all.mine.front()) return;
+  for (const int analyser : all.analysers)
+    g_whole.PMPI_Send(nullptr, 0, MPI_BYTE, analyser, tag, MPI_COMM_WORLD);
+}
+
+void tell_that_it_is_ending() { tell_analysers(mpi_runtime::kProgramIsEndingTag); }
+
 // Attributes that the program has set on MPI_COMM_WORLD are deleted here, as they would be by MPI.
 void leave_world() {
-  const LivePartitions& all = partitions();
-  if (all.rank == all.mine.front())
-    for (const int analyser : all.analysers)
-      g_whole.PMPI_Send(nullptr, 0, MPI_BYTE, analyser, mpi_runtime::kProgramEndsTag,
-                        MPI_COMM_WORLD);
+  tell_analysers(mpi_runtime::kProgramEndsTag);
   MPI_Comm comm = g_world.comm;
   REFRAIN_REAL(PMPI_Comm_free)(&comm);
   g_world.is_on = false;
@@ -168,6 +173,7 @@ void enter_world() {
   g_world.is_on = true;
   live_world().name = name;
   live_world().folder = all.folder;
+  live_world().is_ending = tell_that_it_is_ending;
   live_world().is_on = true;
   install_world_0();
   install_world_1();
