@@ -79,13 +79,19 @@ int fit(const CalibrateArguments& options, const std::vector<std::string>& files
     if (!fitted.ok()) return report(base::Error{fitted.error().code, fitted.error().message, file});
     machine.distances[static_cast<size_t>(samples->distance)] = fitted->protocol;
     distances.push_back(samples->distance);
-    found.push_back({samples->distance, std::move(*fitted)});
+    found.push_back({samples->distance, std::move(*fitted), samples->cores_taken});
     if (measured_on.empty() && !samples->hosts.empty())
       measured_on = samples->hosts[0] + ", " + samples->mpi;
   }
   machine.name = options.name.empty() ? measured_on : options.name;
-  const std::string origin = "Measured by refrain calibrate on " +
-                             (measured_on.empty() ? std::string("a machine") : measured_on) + ".";
+  std::string origin = "Measured by refrain calibrate on " +
+                       (measured_on.empty() ? std::string("a machine") : measured_on) + ".";
+  for (const report::CalibratedDistance& one : found) {
+    const std::string warning = report::calibrate_warning(one);
+    if (warning.empty()) continue;
+    std::fprintf(stderr, "refrain: %s\n", warning.c_str());
+    origin += " Warning: " + warning + ".";
+  }
   const auto write = [](const std::string& path, const std::string& text, const char* what) {
     return path.empty() ? base::Status(base::Done{})
                         : format::write_file_atomically(path, text, what);

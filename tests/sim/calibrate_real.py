@@ -20,6 +20,30 @@ HEAT = os.path.join(HERE, "..", "corpus", "heat-1.5-exact.rfn")
 SKIPPED = 77
 
 
+def warns_of_one_core(refrain, folder):
+    """Two ranks on one core, which those of this MPI give away while they wait: a warning, and in the file."""
+    cores = os.sched_getaffinity(0)
+    machine = os.path.join(folder, "one_core.toml")
+    command = [refrain, "calibrate", "--repeats", "2", "--max-bytes", "1K", "--format", "json", "-o", machine]
+    os.sched_setaffinity(0, {min(cores)})
+    os.environ["OMPI_MCA_hwloc_base_binding_policy"] = "none"
+    try:
+        ran = mpirun.run_job("openmpi", 2, command, 120, cwd=folder)
+    finally:
+        os.sched_setaffinity(0, cores)
+        del os.environ["OMPI_MCA_hwloc_base_binding_policy"]
+    with open(machine, encoding="utf-8") as text:
+        told = "lost their cores" in text.read()
+    os.remove(machine)
+    said = b"lost their cores" in ran.stderr
+    found = json.loads(ran.stdout)["distances"][0]
+    if ran.status == 0 and said and told and found["is_disturbed"] and found["cores_taken"] > 100:
+        return True
+    print("two ranks on one core: exit %s, warning %s, in the file %s, %s\n%s"
+          % (ran.status, said, told, found, ran.stderr.decode()))
+    return False
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--refrain", required=True)
@@ -42,6 +66,8 @@ def main():
         left = sorted(os.listdir(folder))
         if left != ["m.toml", "raw.jsonl"]:
             print("calibrate leaves %s" % left)
+            return 1
+        if options.mpi == "openmpi" and not warns_of_one_core(refrain, folder):
             return 1
         ran = mpirun.run_job(options.mpi, 2, command, 30, cwd=folder)
         if ran.status != 2 or b"already exists" not in ran.stderr:

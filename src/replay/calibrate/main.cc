@@ -6,8 +6,11 @@
 // Exit status: 0, 1 where the samples cannot be written, 2 for too few ranks.
 
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +40,21 @@ void write_header(std::FILE* out, std::string distance, const char* host, const 
                quoted(other).c_str());
 }
 
+// How often another process got the core of this one while this one could have gone on.
+uint64_t times_taken() {
+  rusage used = {};
+  return getrusage(RUSAGE_SELF, &used) == 0 ? static_cast<uint64_t>(used.ru_nivcsw) : 0;
+}
+
+// The last line. Ranks of a simulation share one process, and their time is not that of its cores.
+void write_cores(std::FILE* out, uint64_t mine, double seconds) {
+  uint64_t both[2] = {};
+  MPI_Gather(&mine, 1, MPI_UINT64_T, both, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  if (out == nullptr || refrain::replay::ranks_are_one_process()) return;
+  std::fprintf(out, "{\"cores_taken\":[%" PRIu64 ",%" PRIu64 "],\"seconds\":%.3f}\n", both[0],
+               both[1], seconds);
+}
+
 int calibrate(char** words, int me) {
   char hosts[2][MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
@@ -59,7 +77,12 @@ int calibrate(char** words, int me) {
   refrain::replay::MeasureOptions options;
   options.most_bytes = std::strtoull(words[1], nullptr, 10);
   options.repeats = std::strtoull(words[2], nullptr, 10);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const uint64_t before = times_taken();
   refrain::replay::Measure(options, me, out).all();
+  const std::chrono::duration<double> took = Clock::now() - begin;
+  write_cores(out, times_taken() - before, took.count());
   if (out == nullptr || std::fclose(out) == 0) return 0;
   std::fprintf(stderr, "refrain: %s: cannot write the samples (%s)\n", words[0],
                std::strerror(errno));

@@ -121,6 +121,16 @@ std::string panel(const CalibratedDistance& one, double top) {
 
 }  // namespace
 
+std::string calibrate_warning(const CalibratedDistance& one) {
+  const sim::CoresTaken& taken = one.cores_taken;
+  if (!taken.is_often()) return "";
+  return fmt::format(
+      "distance {}: the ranks lost their cores {} times in {:.1f} s to others: these numbers are "
+      "too "
+      "large. Give each rank a core of its own, with nothing else on it, and measure again",
+      sim::name_of(one.distance), text::count_text(taken.count), taken.seconds);
+}
+
 std::string calibrate_text(const std::vector<CalibratedDistance>& found) {
   std::string out;
   for (const CalibratedDistance& one : found) {
@@ -152,6 +162,13 @@ std::string calibrate_json(const std::vector<CalibratedDistance>& found) {
     to["distance"] = sim::name_of(one.distance);
     to["samples"] = one.fitted.samples;
     to["outliers"] = one.fitted.outliers;
+    to["cores_taken"] = nullptr;
+    to["seconds"] = nullptr;
+    if (one.cores_taken.seconds > 0) {
+      to["cores_taken"] = one.cores_taken.count;
+      to["seconds"] = one.cores_taken.seconds;
+    }
+    to["is_disturbed"] = one.cores_taken.is_often();
     to["eager_limit"] = nullptr;
     if (p.eager_limit < static_cast<uint64_t>(INT64_MAX)) to["eager_limit"] = p.eager_limit;
     to["overlap"] = json_of(p.overlap);

@@ -11,7 +11,10 @@ namespace refrain::report {
 struct CalibratedDistance {
   sim::Distance distance = sim::Distance::kCore;
   sim::FittedProtocol fitted;
+  sim::CoresTaken cores_taken;
 };
+// One line each, without an end, of what makes the numbers doubtful; empty where nothing does.
+std::string calibrate_warning(const CalibratedDistance& one);
 
 std::string calibrate_text(const std::vector<CalibratedDistance>& found);
 std::string calibrate_json(const std::vector<CalibratedDistance>& found);

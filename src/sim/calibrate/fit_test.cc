@@ -270,6 +270,27 @@ TEST(Samples, AFileThatIsNoneIsRefusedWithItsLine) {
   ASSERT_TRUE(good.ok());
   EXPECT_EQ(good->distance, Distance::kNode);
   EXPECT_EQ(good->cells[0].ns.size(), 2U);
+  EXPECT_FALSE(good->cores_taken.is_often());
+}
+
+TEST(Samples, SayHowOftenOthersGotTheCores) {
+  const std::string head =
+      "{\"refrain_samples\":1,\"distance\":\"core\"}\n"
+      "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n";
+  const auto often = [&](const std::string& line) {
+    const auto out = parse_samples(head + line, "raw.jsonl");
+    EXPECT_TRUE(out.ok()) << line;
+    return out.ok() && out->cores_taken.is_often();
+  };
+  EXPECT_FALSE(often("{\"cores_taken\":[40,8],\"seconds\":20.5}"));
+  EXPECT_TRUE(often("{\"cores_taken\":[900,800],\"seconds\":20.5}"));
+  for (const char* const line :
+       {"{\"cores_taken\":[1]}", "{\"cores_taken\":7,\"seconds\":1}",
+        "{\"cores_taken\":[-1,1],\"seconds\":1}", "{\"cores_taken\":[1,1],\"seconds\":\"1\"}"}) {
+    const auto out = parse_samples(head + line, "raw.jsonl");
+    ASSERT_FALSE(out.ok()) << line;
+    EXPECT_NE(out.error().to_string().find("raw.jsonl:3"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -54,6 +54,20 @@ base::Status read_header(const Json& line, Samples& out) {
   return base::Done{};
 }
 
+base::Status read_cores(const Json& line, Samples& out) {
+  const auto taken = line.find("cores_taken"), seconds = line.find("seconds");
+  if (!taken->is_array() || taken->size() != 2 || seconds == line.end() || !seconds->is_number())
+    return base::usage("'cores_taken' has to be two whole numbers, with 'seconds'");
+  out.cores_taken.seconds = seconds->get<double>();
+  for (const Json& one : *taken) {
+    constexpr uint64_t kMost = uint64_t{1} << 50;
+    if (!one.is_number_unsigned() || one.get<uint64_t>() > kMost)
+      return base::usage("'cores_taken' has to be two whole numbers, with 'seconds'");
+    out.cores_taken.count += one.get<uint64_t>();
+  }
+  return base::Done{};
+}
+
 base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
   SampleCell cell;
   const std::string test = text(line, "test");
@@ -102,8 +116,9 @@ base::Result<Samples> parse_samples(std::string_view text, const std::string& na
     if (row.empty()) continue;
     const Json line = Json::parse(row, nullptr, false);
     if (!line.is_object()) return base::usage("a line that is no JSON object", at);
-    const base::Status status =
-        number == 1 ? read_header(line, out) : read_cell(line, samples, out);
+    const base::Status status = number == 1                    ? read_header(line, out)
+                                : line.contains("cores_taken") ? read_cores(line, out)
+                                                               : read_cell(line, samples, out);
     if (!status.ok()) return base::usage(status.error().message, at);
   }
   if (out.cells.empty()) return base::usage("no samples of refrain calibrate in it", name);

@@ -2,6 +2,7 @@
 //
 //   {"refrain_samples": 1, "distance": "core", "mpi": "...", "hosts": ["a", "a"]}
 //   {"test": "pingpong", "bytes": 8, "ns": [1200, 1180, ...]}
+//   {"cores_taken": [3, 1], "seconds": 21.5}
 //
 // docs/calibrate.md says what each test measures. Units: ns, bytes. Errors: a file that is no such
 // file is a usage error with file and line.
@@ -38,11 +39,24 @@ struct SampleCell {
   std::vector<double> ns;
 };
 
+// How often others got the cores of the two ranks while these could have gone on, and in how long.
+struct CoresTaken {
+  uint64_t count = 0;
+  double seconds = 0;  // 0: not known
+  // Each time makes a sample longer by as long as others run, thousands of times what a message
+  // takes. A core of its own is taken a few times a second, by the system.
+  bool is_often() const {
+    constexpr double kOften = 50;  // a second
+    return seconds > 0 && static_cast<double>(count) > kOften * seconds;
+  }
+};
+
 struct Samples {
   Distance distance = Distance::kCore;
   std::string mpi;
   std::vector<std::string> hosts;
   std::vector<SampleCell> cells;
+  CoresTaken cores_taken;
 };
 
 base::Result<Samples> read_samples(const std::string& path);
