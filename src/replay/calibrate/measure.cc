@@ -8,7 +8,7 @@ namespace {
 constexpr int kTag = 1, kTokenTag = 2, kBack = 3, kTimes = 4;
 constexpr uint64_t kLeastRepeats = 5;
 constexpr uint64_t kFullRepeats = 8192;  // bytes up to which nothing is left out
-constexpr uint64_t kShortBurst = 4, kLongBurst = 24;
+constexpr uint64_t kShortBurst = 4, kLongBurst = 24, kExchanges = 4;
 constexpr int kFirstTrips = 100;
 constexpr int kProbes = 5;  // of a size; one that returns soon is enough
 
@@ -194,6 +194,25 @@ void Measure::burst(uint64_t bytes, uint64_t count) {
   write("burst", bytes, ",\"count\":" + std::to_string(count), ns, 0);
 }
 
+// Both send and receive at the same time, some times in a row, as neighbours do.
+void Measure::exchange(uint64_t bytes) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  token(1);
+  for (uint64_t& one : ns) {
+    const uint64_t begin = now();
+    for (uint64_t i = 0; i < kExchanges; ++i) {
+      MPI_Request requests[2];
+      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
+                &requests[0]);
+      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
+                &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    one = now() - begin;
+  }
+  write("exchange", bytes, ",\"count\":" + std::to_string(kExchanges), ns, 0);
+}
+
 // Both compute while a message is on its way; what the receiver still has to wait then.
 void Measure::overlap(uint64_t bytes) {
   std::vector<uint64_t> ns(repeats_of(bytes));
@@ -275,6 +294,7 @@ void Measure::of_size(uint64_t bytes) {
   ping_pong(bytes);
   send(bytes);
   late(bytes);
+  exchange(bytes);
   if (!is_eager(bytes)) return overlap(bytes);
   receive(bytes);
   burst(bytes, kShortBurst);

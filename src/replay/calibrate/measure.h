@@ -38,6 +38,7 @@ class Measure {
   void receive(uint64_t bytes);
   void late(uint64_t bytes);
   void burst(uint64_t bytes, uint64_t count);
+  void exchange(uint64_t bytes);
   void overlap(uint64_t bytes);
 
   uint64_t repeats_of(uint64_t bytes) const;

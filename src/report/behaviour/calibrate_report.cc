@@ -20,11 +20,15 @@ struct Column {
   const char* name;
   Parameter SizeRange::*member;
 };
-constexpr Column kColumns[] = {
-    {"L", &SizeRange::latency},          {"o_send", &SizeRange::send},
-    {"o_recv", &SizeRange::receive},     {"g", &SizeRange::gap},
-    {"G", &SizeRange::gap_per_byte},     {"cpu_per_byte", &SizeRange::cpu_per_byte},
-    {"handshake", &SizeRange::handshake}};
+constexpr Column kColumns[] = {{"L", &SizeRange::latency},
+                               {"o_send", &SizeRange::send},
+                               {"o_recv", &SizeRange::receive},
+                               {"g", &SizeRange::gap},
+                               {"G", &SizeRange::gap_per_byte},
+                               {"cpu_per_byte", &SizeRange::cpu_per_byte},
+                               {"handshake", &SizeRange::handshake},
+                               {"crossing", &SizeRange::crossing},
+                               {"crossing_per_byte", &SizeRange::crossing_per_byte}};
 
 std::string cell(const Parameter& p) {
   return fmt::format("{:.4g} [{:.4g}, {:.4g}]", p.value, p.low, p.high);
@@ -126,8 +130,7 @@ std::string calibrate_warning(const CalibratedDistance& one) {
   if (!taken.is_often()) return "";
   return fmt::format(
       "distance {}: the ranks lost their cores {} times in {:.1f} s to others: these numbers are "
-      "too "
-      "large. Give each rank a core of its own, with nothing else on it, and measure again",
+      "too large. Give each rank a core of its own, with nothing else on it, and measure again",
       sim::name_of(one.distance), text::count_text(taken.count), taken.seconds);
 }
 

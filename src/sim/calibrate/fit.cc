@@ -66,6 +66,11 @@ class Fitter {
         case SampleTest::kSend: curves_.sends.push_back({x, e.mean, e.error}); break;
         case SampleTest::kReceive: curves_.receives.push_back({x, e.mean, e.error}); break;
         case SampleTest::kLate: curves_.lates.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kExchange: {
+          const auto count = static_cast<double>(cell.count);
+          curves_.exchanges.push_back({x, e.mean / count, e.error / count});
+          break;
+        }
         case SampleTest::kOverlap: curves_.overlaps.push_back({x, e.mean, e.error}); break;
         case SampleTest::kBurst: bursts[x].push_back({static_cast<double>(cell.count), e}); break;
         case SampleTest::kDelayed: break;
@@ -127,6 +132,8 @@ class Fitter {
       pieces_.goes_beside.push_back(goes_on_beside(part_of(curves_.overlaps, low, high),
                                                    fit_line(part_of(curves_.trips, low, high))));
     }
+    for (const auto& [low, high] : pieces_.sizes)
+      pieces_.shows_crossing.push_back(crossing_shows(low, high));
     pieces_.shows_gap.assign(pieces_.sizes.size(), {});
     const Solution plain = solve(curves_, pieces_);
     for (size_t i = 0; i < pieces_.eager; ++i) {
@@ -139,6 +146,18 @@ class Fitter {
         pieces_.shows_gap[i].push_back(p.y > kVisible * without + 3 * p.error && stream < p.y / 2);
       }
     }
+  }
+
+  // In a range of sizes, exchanges are slower than half round trips, and not by chance.
+  bool crossing_shows(double low, double high) const {
+    const Curve more = crossings(curves_, low, high);
+    double sum = 0, whole = 0, square = 0;
+    for (size_t i = 0; i < more.size(); ++i) {
+      sum += more[i].y;
+      square += more[i].error * more[i].error;
+    }
+    for (const Point& p : part_of(curves_.trips, low, high)) whole += p.y;
+    return sum > (kVisible - 1) * whole && sum > 3 * std::sqrt(square);
   }
 
   void draw() {
@@ -181,6 +200,8 @@ class Fitter {
       to.gap_per_byte = take(&Range::gap_per_byte);
       to.cpu_per_byte = take(&Range::cpu_per_byte);
       to.handshake = i < pieces_.eager ? to.latency : take(&Range::handshake);
+      to.crossing = take(&Range::crossing);
+      to.crossing_per_byte = take(&Range::crossing_per_byte);
       out.ranges.push_back(to);
     }
     out.unexpected_copy = parameter(best.copy, [](const Solution& s) { return s.copy; });

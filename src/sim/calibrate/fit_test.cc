@@ -19,6 +19,7 @@ struct Truth {
   };
   std::vector<Range> ranges;
   double limit = 65536, handshake = 900, copy = 150, copy_per_byte = 0.08, overlap = 0.4;
+  double crossing = 600, crossing_per_byte = 0.06;
   const Range& of(double s) const {
     size_t i = 0;
     while (s > ranges[i].up_to) ++i;
@@ -44,6 +45,8 @@ double measured(const Truth& t, SampleTest test, double s, double count) {
     case SampleTest::kLate:
       return waits ? t.handshake + data + receive : receive + t.copy + s * t.copy_per_byte;
     case SampleTest::kBurst: return 5000 + count * std::max({send, receive, r.gap, s * r.per_byte});
+    case SampleTest::kExchange:
+      return count * (begun + data + receive + t.crossing + s * t.crossing_per_byte);
     case SampleTest::kOverlap: return (1 - t.overlap) * s * r.per_byte + receive;
     case SampleTest::kDelayed: return waits ? 1e6 : send;
   }
@@ -67,6 +70,7 @@ class Maker {
       add(truth, SampleTest::kPingPong, s, 0, out);
       add(truth, SampleTest::kSend, s, 0, out);
       add(truth, SampleTest::kLate, s, 0, out);
+      add(truth, SampleTest::kExchange, s, 4, out);
       if (waits) {
         add(truth, SampleTest::kOverlap, s, 0, out);
         continue;
@@ -117,7 +121,9 @@ std::vector<Found> compare(const Truth& truth, const Protocol& protocol) {
                                            {t.send, r.send},
                                            {t.receive, r.receive},
                                            {t.per_byte, r.gap_per_byte},
-                                           {t.copied, r.cpu_per_byte}})
+                                           {t.copied, r.cpu_per_byte},
+                                           {truth.crossing, r.crossing},
+                                           {truth.crossing_per_byte, r.crossing_per_byte}})
       out.push_back({value, parameter});
     if (s < 8192) out.push_back({t.gap, r.gap});  // behind the bytes of larger messages
   }
@@ -194,6 +200,23 @@ TEST(Fit, NoOverlapIsNone) {
   const auto found = fit_protocol(Maker(5, 0.02, 0.02).make(truth), {});
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(found->protocol.overlap.value, 0);
+}
+
+TEST(Fit, WithoutCrossingThereIsNone) {
+  Truth truth = two_ranges();
+  truth.crossing = truth.crossing_per_byte = 0;
+  const auto found = fit_protocol(Maker(8, 0.02, 0.02).make(truth), {});
+  ASSERT_TRUE(found.ok());
+  for (const SizeRange& range : found->protocol.ranges) {
+    EXPECT_EQ(range.crossing.value, 0);
+    EXPECT_EQ(range.crossing_per_byte.high, 0);
+  }
+  // Samples of a version that did not measure exchanges.
+  Samples samples = Maker(9, 0.02, 0.02).make(two_ranges());
+  std::erase_if(samples.cells, [](const SampleCell& c) { return c.test == SampleTest::kExchange; });
+  const auto old = fit_protocol(samples, {});
+  ASSERT_TRUE(old.ok());
+  EXPECT_EQ(old->protocol.ranges[0].crossing.value, 0);
 }
 
 TEST(Fit, TheLimitIsFoundThroughContradictions) {

@@ -14,8 +14,8 @@ using Json = nlohmann::json;
 
 constexpr size_t kMostCells = 1 << 16, kMostSamples = 1 << 22;
 constexpr double kMostSampleNs = 1e15;
-constexpr std::string_view kNames[] = {"pingpong", "send",    "receive", "late",
-                                       "burst",    "delayed", "overlap"};
+constexpr std::string_view kNames[] = {"pingpong", "send",    "receive",  "late",
+                                       "burst",    "delayed", "exchange", "overlap"};
 
 // Fails with the text of what is wrong, without a place.
 base::Result<uint64_t> whole(const Json& line, const char* key, bool needed) {
@@ -76,11 +76,14 @@ base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
   if (i == kSampleTests) return base::usage("no such test: '" + test + "'");
   cell.test = static_cast<SampleTest>(i);
   const auto bytes = whole(line, "bytes", true);
-  const auto count = whole(line, "count", cell.test == SampleTest::kBurst);
+  const bool counts = cell.test == SampleTest::kBurst || cell.test == SampleTest::kExchange;
+  const auto count = whole(line, "count", counts);
   const auto delay = whole(line, "delay_ns", cell.test == SampleTest::kDelayed);
   if (!bytes.ok()) return bytes.error();
   if (!count.ok()) return count.error();
   if (!delay.ok()) return delay.error();
+  if (cell.test == SampleTest::kExchange && *count == 0)
+    return base::usage("'count' has to be 1 or more");
   cell.bytes = *bytes;
   cell.count = *count;
   cell.delay_ns = *delay;

@@ -25,16 +25,17 @@ enum class SampleTest : uint8_t {
   kLate,      // a receive that is posted long after its message, or its request, came
   kBurst,     // `count` messages, until an empty answer to all of them is back
   kDelayed,   // a blocking send whose receive is posted `delay_ns` later
+  kExchange,  // `count` exchanges in a row: a receive and a send begin, and are waited for
   kOverlap,   // the wait for a receive after a computation; the sender computed, too
 };
-inline constexpr size_t kSampleTests = 7;
+inline constexpr size_t kSampleTests = 8;
 std::string_view name_of(SampleTest test);
 
 // All samples of a test with the same parameters.
 struct SampleCell {
   SampleTest test = SampleTest::kPingPong;
   uint64_t bytes = 0;
-  uint64_t count = 0;     // kBurst
+  uint64_t count = 0;     // kBurst, kExchange
   uint64_t delay_ns = 0;  // kDelayed
   std::vector<double> ns;
 };

@@ -112,6 +112,15 @@ void borrow_latencies(const Curves& curves, const Pieces& pieces, std::vector<Ra
 
 }  // namespace
 
+Curve crossings(const Curves& curves, double low, double high) {
+  Curve out;
+  for (const Point& exchange : part_of(curves.exchanges, low, high))
+    for (const Point& trip : curves.trips)
+      if (trip.x == exchange.x)
+        out.push_back({trip.x, exchange.y - trip.y, std::hypot(trip.error, exchange.error)});
+  return out;
+}
+
 void grow_errors(Curve& curve, const std::vector<std::pair<double, double>>& pieces) {
   for (const auto& [low, high] : pieces) {
     const Curve part = part_of(curve, low, high);
@@ -165,6 +174,12 @@ Solution solve(const Curves& curves, const Pieces& pieces) {
                                         pieces.goes_beside[i], before));
   }
   borrow_latencies(curves, pieces, out.ranges);
+  for (size_t i = 0; i < out.ranges.size(); ++i) {
+    if (i >= pieces.shows_crossing.size() || !pieces.shows_crossing[i]) continue;
+    const Line line = fit_line(crossings(curves, pieces.sizes[i].first, pieces.sizes[i].second));
+    out.ranges[i].crossing = line.at_0;
+    out.ranges[i].crossing_per_byte = line.slope;
+  }
   const double limit = pieces.eager > 0 ? pieces.sizes[pieces.eager - 1].second : -1;
   Curve copies;  // what a late receive takes longer
   for (const Point& late : curves.lates)

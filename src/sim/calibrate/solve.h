@@ -15,14 +15,16 @@ namespace refrain::sim {
 
 // What is fitted: curves, by size.
 struct Curves {
-  Curve trips, sends, receives, lates, intervals, overlaps;
-  std::array<Curve*, 6> all() { return {&trips, &sends, &receives, &lates, &intervals, &overlaps}; }
+  Curve trips, sends, receives, lates, intervals, exchanges, overlaps;
+  std::array<Curve*, 7> all() {
+    return {&trips, &sends, &receives, &lates, &intervals, &exchanges, &overlaps};
+  }
 };
 
 // The numbers of a range of sizes.
 struct Range {
   double latency = 0, send = 0, receive = 0, gap = 0, gap_per_byte = 0, cpu_per_byte = 0;
-  double handshake = 0;
+  double handshake = 0, crossing = 0, crossing_per_byte = 0;
   double gap_high = -1;  // the gap is hidden, and at most so large; -1: it shows
 };
 
@@ -38,7 +40,11 @@ struct Pieces {
   size_t eager = 0;                                    // so many of them
   std::vector<std::vector<bool>> shows_gap;            // points of the intervals
   std::vector<bool> waits_for_processor, goes_beside;  // of pieces above the limit
+  std::vector<bool> shows_crossing;
 };
+
+// What an exchange takes longer than half a round trip, for sizes from `low` to `high`.
+Curve crossings(const Curves& curves, double low, double high);
 
 // Where errors of points are less than the curve is off its line, they grow.
 void grow_errors(Curve& curve, const std::vector<std::pair<double, double>>& pieces);

@@ -33,6 +33,7 @@ MessageCosts Costs::of(uint32_t from, uint32_t to, uint64_t bytes) const {
   out.per_byte = range.gap_per_byte.value;
   out.stream = out.stream_of(bytes);
   out.gap = rounded(range.gap.value);
+  out.crossing = rounded(range.crossing.value + size * range.crossing_per_byte.value);
   out.is_eager = bytes <= protocol.eager_limit;
   return out;
 }

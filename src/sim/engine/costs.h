@@ -12,13 +12,14 @@
 namespace refrain::sim {
 
 struct MessageCosts {
-  Time send = 0;     // of the sender's processor: o_send + s O
-  Time post = 0;     // o_send alone
-  Time receive = 0;  // of the receiver's processor: o_recv + s O
-  Time latency = 0;  // L
-  Time notice = 0;   // of a request of rendezvous, and of its answer, each
-  Time gap = 0;      // of a network interface: g
-  Time stream = 0;   // from the first to behind the last byte: s G
+  Time send = 0;      // of the sender's processor: o_send + s O
+  Time post = 0;      // o_send alone
+  Time receive = 0;   // of the receiver's processor: o_recv + s O
+  Time latency = 0;   // L
+  Time notice = 0;    // of a request of rendezvous, and of its answer, each
+  Time gap = 0;       // of a network interface: g
+  Time crossing = 0;  // of one that comes while its receiver's own is on its way
+  Time stream = 0;    // from the first to behind the last byte: s G
   double per_byte = 0;
   Time stream_of(uint64_t bytes) const;
   bool is_eager = true;

@@ -150,6 +150,10 @@ class Engine {
   };
   struct RankState {
     Time out_free = 0, in_free = 0;  // network interface
+    // Messages of its own: until when the last one is on its way, as far as that is known, and with
+    // contention how many are.
+    Time sending_until = kNever;
+    uint32_t sending = 0;
     Time inside_until = kNever;
     uint32_t waiting = 0;  // agents that wait in MPI
     AgentId first_agent = kNone;
@@ -233,6 +237,7 @@ class Engine {
   void one_sided(Agent& agent, const Action& action);
   uint64_t first_share(const Message& message) const;
   Time latency(uint32_t from, uint32_t to, const MessageCosts& costs) const;
+  Time crossing(const Message& message, const MessageCosts& costs) const;
   Time notice(uint32_t from, uint32_t to, const MessageCosts& costs) const;
   Time hops(uint32_t from, uint32_t to) const;
   // envelopes.cc

@@ -287,10 +287,11 @@ TEST(Engine, RandomProgramsMatchByEnvelopesAsByChannels) {
 
 TEST(Engine, RandomProgramsAreAsInTheReference) {
   const Machine machines[] = {plain_machine(), plain_machine("overlap = 0.375"),
-                              plain_machine("overlap = 1")};
+                              plain_machine("overlap = 1"),
+                              plain_machine("", "crossing = 70\ncrossing_per_byte = 0.3")};
   int compared = 0;
-  for (uint32_t seed = 0; seed < 600; ++seed) {
-    const Machine& machine = machines[seed % 3];
+  for (uint32_t seed = 0; seed < 800; ++seed) {
+    const Machine& machine = machines[seed % 4];
     const RandomScript random(seed, 2 + seed % 5);
     bool has_tie = false;
     const ScriptTimes wanted = reference(machine, random.script, has_tie);

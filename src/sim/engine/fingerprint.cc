@@ -40,6 +40,7 @@ uint64_t Engine::print_of(const Message& message) const {
   mix << message.bytes << message.from << message.to << name_of(message.from, message.send_request)
       << name_of(message.to, message.receive_request);
   mix << flags(message.is_eager, message.is_get, message.is_put, message.is_shared);
+  mix << flags(ranks_[message.to].sending_until > message.sent);
   return mix.value();
 }
 
@@ -56,6 +57,7 @@ uint64_t Engine::print_of(const Agent& agent, uint64_t behind) const {
 uint64_t Engine::print_of(const RankState& rank) const {
   Mix mix;
   mix << since(std::max(rank.out_free, now_)) << since(std::max(rank.in_free, now_));
+  mix << since(std::max(rank.sending_until, now_)) << rank.sending;
   mix << (rank.inside_until >= now_ ? since(rank.inside_until) : UINT64_MAX) << rank.waiting;
   for (const Held& one : rank.held)
     mix << static_cast<uint64_t>(one.what)

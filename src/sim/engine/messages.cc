@@ -65,6 +65,13 @@ Time Engine::notice(uint32_t from, uint32_t to, const MessageCosts& costs) const
   return costs.notice == 0 ? 0 : costs.notice + hops(from, to);
 }
 
+// Whether one of its receiver's own was on its way since this one was sent.
+Time Engine::crossing(const Message& message, const MessageCosts& costs) const {
+  if (costs.crossing == 0 || message.sent == kNever || message.from == message.to) return 0;
+  const RankState& to = ranks_[message.to];
+  return to.sending > 0 || to.sending_until > message.sent ? costs.crossing : 0;
+}
+
 void Engine::send(Agent& agent, const Action& action) {
   const uint32_t id =
       action.is_matched_here ? send_envelope(agent.rank, action) : match(action.channel, true);
@@ -141,13 +148,16 @@ void Engine::begin_transfer(uint32_t id, Time at, uint64_t bytes) {
   RankState& from = ranks_[message.from];
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
   const Time begin = std::max(at, from.out_free);
-  heap_.add(begin + latency(message.from, message.to, costs), kArrival, id);
+  const Time arrival = begin + latency(message.from, message.to, costs);
+  heap_.add(arrival, kArrival, id);
   reaches(begin);
   if (options_.has_contention) {
     from.out_free = begin + costs.gap;
+    ++from.sending;
     return;
   }
   const Time stream = costs.stream_of(bytes);
+  from.sending_until = std::max(from.sending_until, arrival + stream);
   from.out_free = begin + std::max(costs.gap, stream);
   if (bytes == message.bytes && !message.is_eager) left(id, begin + stream);
 }
@@ -177,7 +187,7 @@ void Engine::arrives(uint32_t id) {
   }
   RankState& to = ranks_[message.to];
   const Time stream = costs.stream_of(first_share(message));
-  const Time begin = std::max(now_, to.in_free);
+  const Time begin = std::max(now_, to.in_free) + crossing(message, costs);
   reaches(begin);
   to.in_free = begin + std::max(costs.gap, stream);
   is_available(id, begin + stream);

@@ -108,8 +108,10 @@ void Engine::flow_ends() {
   const Message& message = messages_[name];
   const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
   // Messages of longer routes may have been overtaken: the interface takes them as they end.
-  RankState& to = ranks_[message.to];
-  const Time at = std::max(now_, to.in_free);
+  RankState &from = ranks_[message.from], &to = ranks_[message.to];
+  --from.sending;
+  from.sending_until = std::max(from.sending_until, now_);
+  const Time at = std::max(now_, to.in_free) + crossing(message, costs);
   to.in_free = at + costs.gap;
   if (!message.is_eager && !message.is_shared) left(name, now_);
   is_available(name, at);

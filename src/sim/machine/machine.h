@@ -39,6 +39,9 @@ struct SizeRange {
   Parameter gap_per_byte;       // G
   Parameter cpu_per_byte;       // O: of the processor, on both sides
   Parameter handshake;          // of the request of a message that waits, and of its answer, each
+  // What a message costs more that comes while one of its receiver's own is on its way: processors
+  // that move messages in both directions move one at a time.
+  Parameter crossing, crossing_per_byte;
 };
 
 // How far two ranks are from each other.

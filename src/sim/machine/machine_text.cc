@@ -54,7 +54,8 @@ std::string machine_text(const Machine& machine, const std::vector<Distance>& di
              "\no_recv = " + parameter(r.receive) + "\ng = " + parameter(r.gap) +
              "\nG = " + parameter(r.gap_per_byte) +
              "\ncpu_per_byte = " + parameter(r.cpu_per_byte) +
-             "\nhandshake = " + parameter(r.handshake) + "\n";
+             "\nhandshake = " + parameter(r.handshake) + "\ncrossing = " + parameter(r.crossing) +
+             "\ncrossing_per_byte = " + parameter(r.crossing_per_byte) + "\n";
     }
   }
   return out;

@@ -179,7 +179,8 @@ constexpr double kMostPerByte = 1e6;  // 1 kB/s
 constexpr double kMostBandwidth = 1e18;
 
 void read_range(Reader& in, const toml::table& row, std::vector<SizeRange>& out) {
-  in.only(row, {"up_to", "L", "o_send", "o_recv", "g", "G", "cpu_per_byte", "handshake"});
+  in.only(row, {"up_to", "L", "o_send", "o_recv", "g", "G", "cpu_per_byte", "handshake", "crossing",
+                "crossing_per_byte"});
   SizeRange range;
   range.up_to = in.whole(row, "up_to", UINT64_MAX, 0, INT64_MAX);
   range.latency = in.parameter(row, "L", kMostNs, true);
@@ -190,6 +191,8 @@ void read_range(Reader& in, const toml::table& row, std::vector<SizeRange>& out)
   range.cpu_per_byte = in.parameter(row, "cpu_per_byte", kMostPerByte, false);
   range.handshake =
       row.contains("handshake") ? in.parameter(row, "handshake", kMostNs, false) : range.latency;
+  range.crossing = in.parameter(row, "crossing", kMostNs, false);
+  range.crossing_per_byte = in.parameter(row, "crossing_per_byte", kMostPerByte, false);
   if (!out.empty() && out.back().up_to >= range.up_to)
     in.fail(row, "the ranges of a distance ascend by up_to, and the last one has none");
   out.push_back(range);

@@ -220,6 +220,8 @@ Machine scaled(const Machine& machine, SweptPart part, double factor) {
           scale(range.send, factor);
           scale(range.receive, factor);
           scale(range.cpu_per_byte, factor);
+          scale(range.crossing, factor);
+          scale(range.crossing_per_byte, factor);
           break;
         case SweptPart::kCompute: break;
       }
@@ -252,6 +254,8 @@ Machine drawn(const Machine& machine, uint64_t seed) {
                              &range.gap_per_byte, &range.cpu_per_byte, &range.handshake})
         draw(random, *one);
       if (is_latency) range.handshake = range.latency;
+      for (Parameter* one : {&range.crossing, &range.crossing_per_byte})
+        if (one->low < one->high) draw(random, *one);
     }
   }
   draw(random, out.topology.hop_latency);

@@ -43,6 +43,7 @@ class Reference {
  private:
   struct Rank {
     Time now = 0, out_free = 0, in_free = 0;
+    Time sending_until = INT64_MIN;
     size_t next = 0;
     bool is_posted = false;  // the posts of the next call
     Time entered = 0;
@@ -93,6 +94,7 @@ class Reference {
     from.out_free = *t.set_out + std::max(costs.gap, costs.stream_of(bytes));
     if (!t.is_eager && bytes == t.bytes) t.sender_done = *t.set_out + costs.stream;
     t.first_byte = *t.set_out + costs.latency;
+    from.sending_until = std::max(from.sending_until, *t.first_byte + costs.stream_of(bytes));
   }
 
   // The first time from `at` on that a rank is in a call.
@@ -157,7 +159,8 @@ class Reference {
       t.is_eager = false;
     } else if (t.first_byte) {
       Rank& to = ranks_[t.to];
-      const Time begin = std::max(at, to.in_free);
+      const bool crosses = to.sending_until > *t.sent;
+      const Time begin = std::max(at, to.in_free) + (crosses ? costs.crossing : 0);
       to.in_free = begin + std::max(costs.gap, costs.stream_of(t.first_bytes));
       const Time end = begin + costs.stream_of(t.first_bytes);
       (t.first_bytes == t.bytes ? t.available : t.shared_end) = end;

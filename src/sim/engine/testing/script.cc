@@ -7,7 +7,7 @@
 
 namespace refrain::sim::testing {
 
-Machine plain_machine(const std::string& more) {
+Machine plain_machine(const std::string& more, const std::string& of_range) {
   const auto machine = parse_machine(R"(version = 1
 [distance.switch]
 eager_limit = 1000
@@ -21,7 +21,7 @@ o_recv = 200
 g = 50
 G = 0.5
 cpu_per_byte = 0.1
-)",
+)" + of_range,
                                      "plain");
   if (!machine.ok()) ADD_FAILURE() << machine.error().to_string();
   return *machine;

@@ -45,7 +45,8 @@ ScriptTimes simulate(const Machine& machine, const Script& script, EngineResult*
 ScriptTimes reference(const Machine& machine, const Script& script, bool& has_tie);
 
 // A machine of these parameters for all distances: L 1000, o_send 100, o_recv 200, g 50, G 0.5,
-// cpu_per_byte 0.1, eager_limit 1000, unexpected copy 30 + 0.2 a byte.
-Machine plain_machine(const std::string& more = "");
+// cpu_per_byte 0.1, eager_limit 1000, unexpected copy 30 + 0.2 a byte. `more`: lines of the
+// distance, `of_range`: of its range.
+Machine plain_machine(const std::string& more = "", const std::string& of_range = "");
 
 }  // namespace refrain::sim::testing
