@@ -13,8 +13,8 @@
 #include "format/trace_data.h"
 #include "mpi/call_ids.h"
 #include "proxy/calls.h"
+#include "reader/call_gaps.h"
 #include "reader/internal.h"
-#include "reader/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::proxy {
@@ -46,21 +46,15 @@ class Walk {
     events::CommTable comms(trace);
     events::Decoder::Places places;
     events::Decoder decoder(reader, comms, places);
-    reader::OwnWorkAfter own_work(trace, rank, kind.thread);
-    uint64_t busy_until_ns = 0;
-    bool has_last = false;
+    reader::CallGaps gaps(trace, rank, kind.thread);
     std::unordered_map<SignatureId, std::pair<uint32_t, size_t>> open;
     return reader.for_each_call(kind.thread, [&](const Call& call) {
       const auto known = terminals_.find(call.signature->id);
       if (known == terminals_.end()) return true;
       const uint32_t t = known->second;
-      if (call.has_time) {
-        const bool is_later = has_last && call.begin_ns > busy_until_ns;
-        sums[t] += static_cast<double>(
-            own_work.without_small(is_later ? call.begin_ns - busy_until_ns : 0));
-        if (has_last) ++counts[t];
-        busy_until_ns = std::max(busy_until_ns, call.end_ns + own_work(call.seq));
-        has_last = true;
+      if (const auto gap = gaps.before(call); gap) {
+        sums[t] += static_cast<double>(*gap);
+        ++counts[t];
       }
       if (const auto it = attached.find(t); it != attached.end() && !call.signature->failed()) {
         const auto at = addresses.find(call.seq);

@@ -10,6 +10,7 @@
 #include "events/payload.h"
 #include "grammar/concatenate.h"
 #include "grammar/fold.h"
+#include "reader/call_gaps.h"
 #include "reader/internal.h"
 #include "refrain/calls.h"
 
@@ -27,13 +28,10 @@ Result<similarity::RankTimes> times_of_calls(const Trace& trace, Rank rank) {
   for (const Location& location : trace.locations(rank)) {
     auto cursor = reader.cursor(location.thread);
     if (!cursor.ok()) return cursor.error();
-    uint64_t end_ns = 0;
+    reader::CallGaps gaps(trace, rank, location.thread);
     while (const Call* call = cursor->next()) {
-      if (!call->has_time) continue;
+      out.computation_ns += static_cast<double>(gaps.before(*call).value_or(0));
       out.communication_ns += static_cast<double>(call->end_ns - call->begin_ns);
-      if (call->seq > 0 && call->begin_ns > end_ns)
-        out.computation_ns += static_cast<double>(call->begin_ns - end_ns);
-      end_ns = std::max(end_ns, call->end_ns);
     }
     if (!cursor->time_status().ok()) return cursor->time_status().error();
   }

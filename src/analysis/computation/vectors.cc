@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "analysis/waits/store/spill_log.h"
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::computation {
@@ -74,17 +74,13 @@ class OneRank {
     RankReader reader(trace, rank, Times::kRead);
     auto cursor = reader.cursor(0);
     if (!cursor.ok()) return cursor.error();
-    reader::OwnWorkAfter own_work_after(trace, rank, 0);
-    uint64_t busy_until = 0;  // with calls, and with what the recorder did behind them
-    bool is_first = true;
+    reader::CallGaps gaps(trace, rank, 0);
     while (const Call* call = cursor->next()) {
       if (!call->has_time) return without_time(*cursor, rank, call->seq);
-      const uint64_t begin = call->begin_ns;
-      if (!is_first &&
-          !add(own_work_after.without_small(begin > busy_until ? begin - busy_until : 0)))
+      if (!gaps.busy_until())
+        gaps.begin_behind(*call);
+      else if (!add(*gaps.before(*call)))
         return no_room();
-      busy_until = std::max(busy_until, call->end_ns + own_work_after(call->seq));
-      is_first = false;
       if (progress && (call->seq & 0xffff) == 0xffff) progress(0x10000);
     }
     if (!chunk_.empty() && !put_(number_, chunk_)) return no_room();

@@ -5,11 +5,7 @@
 namespace refrain::replay {
 
 uint64_t GapsOfTimes::before(const events::StagedCall& call) {
-  const uint64_t gap = own_work_after_.without_small(
-      has_end_ && call.begin_ns > end_ns_ ? call.begin_ns - end_ns_ : 0);
-  has_end_ = true;
-  end_ns_ = std::max(end_ns_, call.end_ns + own_work_after_(call.seq));
-  return gap;
+  return gaps_.before(call).value_or(0);
 }
 
 void Pace::before(const events::StagedCall& call) {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "events/look_ahead.h"
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 #include "replay/pace/pace_clock.h"
 
 namespace refrain::replay {
@@ -29,14 +29,11 @@ class GapSource {
 class GapsOfTimes : public GapSource {
  public:
   GapsOfTimes() = default;
-  GapsOfTimes(const Trace& trace, Rank rank, uint32_t thread = 0)
-      : own_work_after_(trace, rank, thread) {}
+  GapsOfTimes(const Trace& trace, Rank rank, uint32_t thread = 0) : gaps_(trace, rank, thread) {}
   uint64_t before(const events::StagedCall& call) override;
 
  private:
-  reader::OwnWorkAfter own_work_after_;
-  uint64_t end_ns_ = 0;
-  bool has_end_ = false;
+  reader::CallGaps gaps_;
 };
 
 class Pace {

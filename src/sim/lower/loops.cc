@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "grammar/fold.h"
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 
 namespace refrain::sim {
 namespace {
@@ -39,7 +39,7 @@ class UnitWalk {
            const ComputeTimes* times, double factor, const IsLocal& is_local)
       : reader_(trace, location.rank, Times::kRead),
         cursor_(reader_.cursor(location.thread)),
-        own_work_(trace, location.rank, location.thread),
+        gaps_(trace, location.rank, location.thread),
         location_(location),
         times_(times),
         factor_(factor),
@@ -47,35 +47,33 @@ class UnitWalk {
     if (!cursor_.ok()) return;
     const uint64_t before = loop.first == 0 ? 0 : loop.first - 1;
     cursor_->seek(before);
-    if (loop.first == 0) return;
-    if (const Call* const call = cursor_->next(); call != nullptr && call->has_time)
-      busy_until_ = call->end_ns + own_work_(call->seq);
+    if (loop.first == 0)
+      gaps_.busy_until(0);  // as the simulation begins
+    else if (const Call* const call = cursor_->next(); call != nullptr)
+      gaps_.begin_behind(*call);
   }
 
   // False: the call has no time.
   bool next(double& gap, double& own) {
     const Call* const call = cursor_.ok() ? cursor_->next() : nullptr;
     if (call == nullptr || !call->has_time) return false;
-    uint64_t ns =
-        own_work_.without_small(call->begin_ns > busy_until_ ? call->begin_ns - busy_until_ : 0);
+    uint64_t ns = gaps_.before(*call).value_or(0);
     if (times_ != nullptr && call->seq > 0)
       ns = times_->before(location_.rank, location_.thread, call->seq, ns);
     gap = static_cast<double>(ns) * factor_;
     own = static_cast<double>(call->end_ns - std::min(call->begin_ns, call->end_ns));
     if (!is_local_(*call->signature)) own = 0;  // that is simulated
-    busy_until_ = std::max(busy_until_, call->end_ns + own_work_(call->seq));
     return gap < kMostUnit && own < kMostUnit;
   }
 
  private:
   RankReader reader_;
   Result<Cursor> cursor_;
-  reader::OwnWorkAfter own_work_;
+  reader::CallGaps gaps_;
   const Location location_;
   const ComputeTimes* times_;
   double factor_;
   const IsLocal& is_local_;
-  uint64_t busy_until_ = 0;
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ void TraceActions::begin(Engine& engine) {
       agent->rank = state.get();
       agent->thread = location.thread;
       state->ahead[location.thread];
-      state->own_work[location.thread] = reader::OwnWorkAfter(trace_, rank, location.thread);
+      state->gaps[location.thread] =
+          has_times_ ? reader::CallGaps(trace_, rank, location.thread) : reader::CallGaps();
       agents_.push_back(std::move(agent));
       engine.add(static_cast<uint32_t>(rank));
     }
@@ -129,7 +130,9 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
       if (op.action != OpAction::kCollective || op.collective != events::CollectiveKind::kInit)
         continue;
       rank.has_begun = true;
-      rank.begin_ns = event->end_ns + rank.own_work[event->thread](event->seq);
+      reader::CallGaps& gaps = rank.gaps[event->thread];
+      gaps.begin_behind(*event);
+      rank.begin_ns = *gaps.busy_until();
       continue;
     }
     if (event->thread == agent.thread && rank.ahead.size() == 1) return event;
@@ -159,9 +162,9 @@ void TraceActions::ended(AgentId id) { agents_[id]->rank->idle.push_back(id); }
 // What the thread did since its last call.
 void TraceActions::compute(AgentState& agent, const events::Event& event, Batch& batch) {
   RankState& rank = *agent.rank;
-  const uint64_t from = std::max(agent.busy_until_ns, rank.begin_ns);
-  uint64_t ns = event.begin_ns > from ? event.begin_ns - from : 0;
-  if (has_times_) ns = rank.own_work[event.thread].without_small(ns);
+  reader::CallGaps& between = rank.gaps[event.thread];
+  between.busy_until(rank.begin_ns);  // also before the first call
+  uint64_t ns = *between.before(event);
   const bool is_first = !std::exchange(agent.has_called, true);
   if (has_gaps_) {
     const Durations gaps = trace_.gaps(event.call->id);
@@ -178,8 +181,6 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
   const bool polls = event.op->is_poll;
   const bool is_wait = agent.is_polling && ns <= kLongestPollPause;
   agent.is_polling = polls;
-  uint64_t own = has_times_ ? rank.own_work[event.thread](event.seq) : 0;
-  agent.busy_until_ns = std::max({agent.busy_until_ns, from, event.end_ns + own});
   if (ns > 0 && !is_wait) add(batch, ActionKind::kCompute).amount = ns;
 }
 

@@ -99,7 +99,6 @@ class TraceActions : public ActionSource {
     uint32_t thread = 0;
     bool is_background = false, has_ended = false, is_polling = false, is_first = true;
     bool has_called = false;
-    uint64_t busy_until_ns = 0;
     // Where ranks have several threads: slots whose posts say that it may begin, and that it ended.
     uint32_t start = kNoRequest, end = kNoRequest;
     Running running;

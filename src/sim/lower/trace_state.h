@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 #include "sim/lower/loops.h"
 #include "sim/lower/trace_actions.h"
 
@@ -19,9 +19,9 @@ struct TraceActions::RankState {
   Rank rank = 0;
   std::unique_ptr<events::RankEvents> events;
   std::map<uint32_t, std::deque<events::Event>> ahead;  // by thread
-  std::map<uint32_t, reader::OwnWorkAfter> own_work;
-  bool has_begun = false;  // MPI_Init has returned
-  uint64_t begin_ns = 0;   // ... then
+  std::map<uint32_t, reader::CallGaps> gaps;            // by thread
+  bool has_begun = false;                               // MPI_Init has returned
+  uint64_t begin_ns = 0;                                // ... then
   // Where iterations may be left out.
   MainLoop loop;
   LoopUnits units;  // with times

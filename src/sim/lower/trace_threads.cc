@@ -138,8 +138,8 @@ void TraceActions::find_starts(RankState& rank, size_t first_agent) {
     call = first->next();
     if (call == nullptr || trace_.call_of(call->signature->id) == mpi::kMPI_Finalize) continue;
     agent.start = rank.slots++;
-    agent.busy_until_ns =
-        call->end_ns + reader::OwnWorkAfter(trace_, rank.rank, call->thread)(call->seq);
+    rank.gaps[agent.thread].busy_until(
+        call->end_ns + reader::OwnWorkAfter(trace_, rank.rank, call->thread)(call->seq));
     rank.starts.emplace(call->seq, agent.start);
   }
 }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 #include "refrain/calls.h"
 #include "sim/engine/costs.h"
 
@@ -20,19 +20,16 @@ double fraction_of(uint64_t random) { return (static_cast<double>(random >> 11) 
 template <class Visit>
 bool for_each_unit(const Trace& trace, Rank rank, uint32_t thread, const Visit& visit) {
   RankReader reader(trace, rank, Times::kRead);
-  reader::OwnWorkAfter own_work(trace, rank, thread);
-  uint64_t busy_until = 0, seq = 0;
+  reader::CallGaps gaps(trace, rank, thread);
   SignatureId before{};
   bool has_all = true;
   const auto done = reader.for_each_call(thread, [&](const Call& call) {
     has_all = has_all && call.has_time;
-    if (seq > 0) {
-      const uint64_t gap = call.begin_ns > busy_until ? call.begin_ns - busy_until : 0;
-      visit(seq, static_cast<double>(own_work.without_small(gap)), before, call.signature->id);
-    }
-    busy_until = std::max(busy_until, call.end_ns + own_work(seq));
+    if (!gaps.busy_until())
+      gaps.begin_behind(call);
+    else if (const auto gap = gaps.before(call); gap)
+      visit(call.seq, static_cast<double>(*gap), before, call.signature->id);
     before = call.signature->id;
-    ++seq;
     return has_all;
   });
   return done.ok() && has_all;

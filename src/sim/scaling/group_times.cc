@@ -1,11 +1,10 @@
 #include "sim/scaling/group_times.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "reader/call_gaps.h"
 #include "reader/internal.h"
-#include "reader/own_work.h"
 #include "refrain/calls.h"
 
 namespace refrain::sim {
@@ -33,15 +32,11 @@ base::Result<std::vector<Mean>> gaps_of(const Trace& trace) {
     for (const Location& location : trace.locations(rank)) {
       auto cursor = reader.cursor(location.thread);
       if (!cursor.ok()) return cursor.error();
-      reader::OwnWorkAfter own_work(trace, rank, location.thread);
-      uint64_t free_from = 0;
+      reader::CallGaps gaps(trace, rank, location.thread);
       while (const Call* const call = cursor->next()) {
         Mean& mean = out[call->signature->id];
         mean.count += 1;
-        const uint64_t gap =
-            call->seq > 0 && call->begin_ns > free_from ? call->begin_ns - free_from : 0;
-        mean.sum += static_cast<double>(own_work.without_small(gap));
-        free_from = std::max(free_from, call->end_ns + own_work(call->seq));
+        mean.sum += static_cast<double>(gaps.before(*call).value_or(0));
       }
     }
   }
