@@ -88,10 +88,11 @@ TEST(CallGaps, ThreadsOfARankAreApart) {
   EXPECT_EQ(gaps_of(trace, 1), (std::vector<Gap>{kUnknown, 0}));
 }
 
-TEST(CallGaps, PiecesOfTheRecordersWorkKeepTheThreadBusy) {
+// As of times in bins, which may be shorter than the exact piece between them.
+TEST(CallGaps, APieceOfTheRecordersWorkIsOverBeforeTheNextCall) {
   const Times times{{0, 10}, {110, 120}, {220, 230}, {330, 340}};
   const Trace trace = made({times}, 190, {{0, 0, {{0, 40}, {1, 150}}}});
-  EXPECT_EQ(gaps_of(trace), (std::vector<Gap>{kUnknown, 60, 0, 60}));
+  EXPECT_EQ(gaps_of(trace), (std::vector<Gap>{kUnknown, 60, 0, 100}));
 }
 
 // The recorder worked 80 ns in all, of which no piece was kept.
@@ -106,14 +107,11 @@ TEST(CallGaps, ACallInTheMiddleOwesNothing) {
 
 TEST(CallGaps, BeginWhereTheThreadIsSaidToBeBusyUntil) {
   CallGaps gaps;
-  EXPECT_EQ(gaps.busy_until(), std::nullopt);
   gaps.busy_until(0);
   EXPECT_EQ(gaps.before(Timed{0, 30, 50}), 30u);
   gaps.busy_until(60);
   gaps.busy_until(40);
-  EXPECT_EQ(gaps.busy_until(), 60u);
   EXPECT_EQ(gaps.before(Timed{1, 100, 110}), 40u);
-  EXPECT_EQ(gaps.busy_until(), 110u);
 }
 
 TEST(CallGaps, ACallThatCountsAsAGapIsPartOfIt) {
@@ -156,8 +154,31 @@ TEST(CallGaps, OfADamagedTraceDoNotOverflow) {
   const Trace trace = made({{{0, 10}, {20, 30}}}, 60, {{0, 0, {{0, 60}}}});
   CallGaps gaps(trace, 0, 0);
   EXPECT_EQ(gaps.before(Timed{0, UINT64_MAX - 20, UINT64_MAX - 10}), kUnknown);
-  EXPECT_EQ(gaps.busy_until(), UINT64_MAX);
   EXPECT_EQ(gaps.before(Timed{1, 5, 3}), 0u);
+  EXPECT_EQ(gaps.before(Timed{2, UINT64_MAX, UINT64_MAX}), 10u);
+}
+
+// The sum of a rank's times is what the recorder counts outside of MPI: the first call's share of
+// the small work is in them, too.
+TEST(CallGaps, AddUpToTheTimeOutsideOfMpi) {
+  const Times times{{0, 10}, {30, 40}, {45, 50}, {450, 460}, {470, 480}};
+  constexpr uint64_t kBetween = 20 + 5 + 400 + 10, kOwn = 75 + 50;
+  uint64_t sum = 0;
+  for (const Gap& gap : gaps_of(made({times}, kOwn, {{0, 0, {{2, 75}}}}))) sum += gap.value_or(0);
+  EXPECT_EQ(sum, kBetween - kOwn);
+}
+
+// A trace with statistics: its times are built from the time outside of MPI.
+TEST(CallGaps, BuiltTimesHaveNoWorkOfTheRecorder) {
+  TraceBuilder builder(1);
+  ShapeWriter barrier("MPI_Barrier");
+  const uint32_t call = builder.signature(barrier.none().object(builder.world()));
+  builder.group({0}, {call, call});
+  builder.data().totals[0].own_ns = 100;
+  const Trace trace = builder.open();
+  CallGaps gaps(trace, 0, 0);
+  EXPECT_EQ(gaps.before(Timed{0, 0, 10}), kUnknown);
+  EXPECT_EQ(gaps.before(Timed{1, 70, 80}), 60u);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST(Vectors, AreWithoutTheSmallWorkOfTheRecorder) {
   ASSERT_TRUE(vectors.ok());
   std::vector<uint64_t> all(3);
   ASSERT_TRUE(vectors->read(0, 3, all).ok());
-  EXPECT_EQ(all, (std::vector<uint64_t>{490, 0, 0}));
+  EXPECT_EQ(all, (std::vector<uint64_t>{480, 0, 0}));
 }
 
 TEST(Vectors, LeastOfSeveralRuns) {

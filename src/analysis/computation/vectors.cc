@@ -77,10 +77,7 @@ class OneRank {
     reader::CallGaps gaps(trace, rank, 0);
     while (const Call* call = cursor->next()) {
       if (!call->has_time) return without_time(*cursor, rank, call->seq);
-      if (!gaps.busy_until())
-        gaps.begin_behind(*call);
-      else if (!add(*gaps.before(*call)))
-        return no_room();
+      if (const auto gap = gaps.before(*call); gap && !add(*gap)) return no_room();
       if (progress && (call->seq & 0xffff) == 0xffff) progress(0x10000);
     }
     if (!chunk_.empty() && !put_(number_, chunk_)) return no_room();

@@ -98,27 +98,22 @@ void Skeleton::take(const Event& event) {
   // A thread that begins later computes until then: those of a simulator all begin at once.
   if (state_.empty()) begin_ns_ = event.begin_ns;
   const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
-  const auto [known, is_new] = state_.try_emplace(thread, Thread{begin_ns_});
+  const auto [known, is_new] = state_.try_emplace(thread);
   now_ = &known->second;
-  if (is_new) now_->own_work = reader::OwnWorkAfter(scope_.trace, event.rank, thread);
-  ++now_->calls;
+  reader::CallGaps& gaps = now_->gaps;
+  if (is_new) {
+    gaps = reader::CallGaps(scope_.trace, event.rank, thread);
+    gaps.busy_until(begin_ns_);
+  }
   sink_.thread(thread);
   const bool is_last =
       op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize;
-  // Of several threads in turns, the recorder's work behind the others' calls was beside this one.
-  const uint64_t own_ns = event.thread == thread ? now_->own_work(event.seq) : 0;
-  if (!communicates && !is_last) {
-    now_->own_ns += own_ns;
-    return;
-  }
+  const bool is_of_others = event.thread != thread;  // of several threads in turns
+  if (!communicates && !is_last)
+    return is_of_others ? gaps.count_as_gap_of_others() : gaps.count_as_gap(event);
   // Gaps add up until something is done that others can see: one line of output for all calls in
   // between that do not communicate.
-  const uint64_t gap_ns = event.begin_ns - std::min(event.begin_ns, now_->last_ns);
-  now_->computed_ns += now_->own_work.without_small(gap_ns - std::min(gap_ns, now_->own_ns),
-                                                    std::exchange(now_->calls, 0));
-  now_->own_ns = own_ns;
-  // Calls inside of others end earlier than those.
-  now_->last_ns = std::max(now_->last_ns, event.end_ns);
+  now_->computed_ns += *(is_of_others ? gaps.before_others(event) : gaps.before(event));
   if (is_last) return flush();
   std::vector<SkeletonEnd> together;
   for (const Step& step : event.steps) add_step(step, together);

@@ -18,7 +18,7 @@
 #include "events/by_rank/rank_events.h"
 #include "events/by_rank/survey.h"
 #include "events/by_rank/tags.h"
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 
 namespace refrain::events {
 
@@ -70,9 +70,8 @@ class Skeleton {
   SkeletonSink& sink_;
   Threads threads_;
   struct Thread {
-    uint64_t last_ns = 0, computed_ns = 0;  // computed: not told to the sink yet
-    reader::OwnWorkAfter own_work = {};
-    uint64_t own_ns = 0, calls = 0;  // own pieces, and calls, since last_ns
+    reader::CallGaps gaps;
+    uint64_t computed_ns = 0;  // not told to the sink yet
   };
   void take(const Event& event);
   void take_first();

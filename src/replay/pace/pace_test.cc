@@ -30,8 +30,10 @@ TEST(Gaps, AreWithoutTheSmallWorkOfTheRecorder) {
   reader::ShapeWriter barrier("MPI_Barrier");
   const uint32_t call = builder.signature(barrier.none().object(builder.world()));
   builder.group({0}, {call, call, call});
+  builder.times(0, {{100, 200}, {250, 300}, {400, 500}});
   builder.data().totals[0].own_ns = 90;
-  GapsOfTimes gaps(builder.open(), 0);
+  const Trace trace = builder.open();
+  GapsOfTimes gaps(trace, 0);
   EXPECT_EQ(gaps.before(at(100, 200)), 0u);
   EXPECT_EQ(gaps.before(at(250, 300)), 0u);
   EXPECT_EQ(gaps.before(at(400, 500)), 60u);

@@ -48,8 +48,8 @@ void TraceActions::begin(Engine& engine) {
       agent->rank = state.get();
       agent->thread = location.thread;
       state->ahead[location.thread];
-      state->gaps[location.thread] =
-          has_times_ ? reader::CallGaps(trace_, rank, location.thread) : reader::CallGaps();
+      state->gaps[location.thread] = reader::CallGaps(trace_, rank, location.thread);
+      if (!has_init) state->gaps[location.thread].busy_until(0);
       agents_.push_back(std::move(agent));
       engine.add(static_cast<uint32_t>(rank));
     }
@@ -112,6 +112,15 @@ uint32_t TraceActions::new_slot(AgentState& agent) {
   return slot;
 }
 
+// Threads begin when MPI_Init has returned, and the recorder is through with what it did behind it.
+void TraceActions::begin_behind(RankState& rank, const events::Event& init) {
+  rank.has_begun = true;
+  const uint64_t own_ns =
+      has_times_ ? reader::OwnWorkAfter(trace_, rank.rank, init.thread)(init.seq) : 0;
+  for (auto& [thread, gaps] : rank.gaps)
+    if (thread != init.thread) gaps.busy_until(init.end_ns + own_ns);
+}
+
 // The next call of the agent's thread after the end of MPI_Init. Others' calls wait.
 const events::Event* TraceActions::next_event(AgentState& agent) {
   RankState& rank = *agent.rank;
@@ -127,12 +136,9 @@ const events::Event* TraceActions::next_event(AgentState& agent) {
     if (event == nullptr) return nullptr;
     if (!rank.has_begun) {
       const Op& op = *event->op;
-      if (op.action != OpAction::kCollective || op.collective != events::CollectiveKind::kInit)
-        continue;
-      rank.has_begun = true;
-      reader::CallGaps& gaps = rank.gaps[event->thread];
-      gaps.begin_behind(*event);
-      rank.begin_ns = *gaps.busy_until();
+      (void)rank.gaps[event->thread].before(*event);
+      if (op.action == OpAction::kCollective && op.collective == events::CollectiveKind::kInit)
+        begin_behind(rank, *event);
       continue;
     }
     if (event->thread == agent.thread && rank.ahead.size() == 1) return event;
@@ -162,9 +168,7 @@ void TraceActions::ended(AgentId id) { agents_[id]->rank->idle.push_back(id); }
 // What the thread did since its last call.
 void TraceActions::compute(AgentState& agent, const events::Event& event, Batch& batch) {
   RankState& rank = *agent.rank;
-  reader::CallGaps& between = rank.gaps[event.thread];
-  between.busy_until(rank.begin_ns);  // also before the first call
-  uint64_t ns = *between.before(event);
+  uint64_t ns = rank.gaps[event.thread].before(event).value_or(0);
   const bool is_first = !std::exchange(agent.has_called, true);
   if (has_gaps_) {
     const Durations gaps = trace_.gaps(event.call->id);

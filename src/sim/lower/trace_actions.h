@@ -106,6 +106,7 @@ class TraceActions : public ActionSource {
   };
 
   // trace_actions.cc
+  void begin_behind(RankState& rank, const events::Event& init);
   const events::Event* next_event(AgentState& agent);
   void compute(AgentState& agent, const events::Event& event, Batch& batch);
   void lower(AgentState& agent, const events::Event& event, Batch& batch);

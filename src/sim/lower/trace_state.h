@@ -21,7 +21,6 @@ struct TraceActions::RankState {
   std::map<uint32_t, std::deque<events::Event>> ahead;  // by thread
   std::map<uint32_t, reader::CallGaps> gaps;            // by thread
   bool has_begun = false;                               // MPI_Init has returned
-  uint64_t begin_ns = 0;                                // ... then
   // Where iterations may be left out.
   MainLoop loop;
   LoopUnits units;  // with times

@@ -25,9 +25,7 @@ bool for_each_unit(const Trace& trace, Rank rank, uint32_t thread, const Visit& 
   bool has_all = true;
   const auto done = reader.for_each_call(thread, [&](const Call& call) {
     has_all = has_all && call.has_time;
-    if (!gaps.busy_until())
-      gaps.begin_behind(call);
-    else if (const auto gap = gaps.before(call); gap)
+    if (const auto gap = gaps.before(call); gap)
       visit(call.seq, static_cast<double>(*gap), before, call.signature->id);
     before = call.signature->id;
     return has_all;
