@@ -1,10 +1,9 @@
 #include "analysis/reduce/activity.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
-#include "reader/own_work.h"
+#include "reader/call_gaps.h"
 #include "refrain/calls.h"
 
 namespace refrain::analysis::reduce {
@@ -21,19 +20,12 @@ struct Spent {
 Status add_location(RankReader& reader, uint32_t thread, std::map<CallPlace, Spent>* places) {
   Result<Cursor> cursor = reader.cursor(thread);
   if (!cursor.ok()) return cursor.error();
-  reader::OwnWorkAfter own_work(reader.trace(), reader.rank(), thread);
-  bool is_first = true;
-  uint64_t last_end_ns = 0;
+  reader::CallGaps gaps(reader.trace(), reader.rank(), thread);
   for (const Call* call = cursor->next(); call != nullptr && call->has_time;
        call = cursor->next()) {
     Spent& spent = (*places)[{call->signature->site, call->signature->call}];
     if (call->end_ns > call->begin_ns) spent.mpi_ns += call->end_ns - call->begin_ns;
-    if (!is_first && call->begin_ns > last_end_ns)
-      spent.computation_ns += call->begin_ns - last_end_ns;
-    last_end_ns = call->end_ns;
-    const uint64_t own_ns = own_work(call->seq);
-    last_end_ns += std::min(own_ns, UINT64_MAX - last_end_ns);
-    is_first = false;
+    spent.computation_ns += gaps.before(*call).value_or(0);
   }
   return cursor->time_status();
 }

@@ -14,8 +14,8 @@ namespace refrain::analysis::reduce {
 enum class Measure : uint8_t {
   kWait,         // in a wait state, by pattern
   kMpi,          // in the calls at the path, waiting included
-  kComputation,  // from the end of the call before to the begin of a call at the path, less what
-                 // is known there of the recorder's own work
+  kComputation,  // from the end of the call before to the begin of a call at the path, without
+                 // the recorder's own work
 };
 // wait, mpi, computation
 const char* measure_name(Measure measure);

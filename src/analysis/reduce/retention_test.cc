@@ -9,6 +9,7 @@
 #include "analysis/reduce/test_runs.h"
 #include "format/encode/encode.h"
 #include "mpi/call_table.h"
+#include "reader/test_trace.h"
 
 namespace refrain::analysis::reduce {
 namespace {
@@ -168,6 +169,21 @@ TEST(Activities, AreSumsOverCalls) {
       EXPECT_EQ(computation_ns, computation_wanted) << name;
     }
   }
+}
+
+// 60 ns of the recorder's work are known by their sum only: 20 of each call.
+TEST(Activities, HaveNoSmallWorkOfTheRecorder) {
+  reader::TraceBuilder builder(1);
+  reader::ShapeWriter barrier("MPI_Barrier");
+  const uint32_t call = builder.signature(barrier.none().object(builder.world()));
+  builder.group({0}, {call, call, call});
+  builder.times(0, {{0, 10}, {110, 120}, {220, 230}});
+  builder.data().totals[0].own_ns = 60;
+  const auto found = activities(builder.open());
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  ASSERT_EQ(found->size(), 2U);
+  EXPECT_EQ((*found)[1].measure, Measure::kComputation);
+  EXPECT_EQ((*found)[1].ns, 200U - 60);
 }
 
 }  // namespace

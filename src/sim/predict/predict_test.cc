@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "reader/test_trace.h"
 #include "sim/predict/recorded_spread.h"
 
 namespace refrain::sim {
@@ -206,6 +208,30 @@ TEST(RecordedSpread, ChanceIsNotCountedTwice) {
   EXPECT_LT(std::sqrt(different), 2);  // they stay where they are
   // Three ranks tell nothing.
   EXPECT_EQ(spread_of({1, 2, 3}, {1, 1, 1}, {{0, 1, 2}}).centre, (std::vector<double>{1, 1, 1}));
+}
+
+// Two ranks compute 1000 ns before each of 50 calls. On one of them the recorder works between
+// every other two as well.
+TEST(RecordedSpread, TheRecordersWorkIsNoChance) {
+  constexpr uint64_t kOwnNs = 700;
+  reader::TraceBuilder builder(2);
+  reader::ShapeWriter barrier("MPI_Barrier");
+  const uint32_t call = builder.signature(barrier.none().object(builder.world()));
+  builder.group({0, 1}, std::vector<uint32_t>(51, call));
+  format::OwnWork own{1, 0, {}};
+  std::vector<std::pair<uint64_t, uint64_t>> plain{{0, 10}}, recorded{{0, 10}};
+  for (uint64_t i = 1; i <= 50; ++i) {
+    plain.emplace_back(plain.back().second + 1000, plain.back().second + 1010);
+    const uint64_t own_ns = i % 2 == 0 ? kOwnNs : 0, end_ns = recorded.back().second + own_ns;
+    recorded.emplace_back(end_ns + 1000, end_ns + 1010);
+    if (own_ns > 0) own.pieces.push_back({i - 1, own_ns});
+  }
+  builder.times(0, plain);
+  builder.times(1, recorded);
+  builder.data().totals[1].own_ns = 25 * kOwnNs;
+  builder.data().own_work = {own};
+  const RecordedSpread out = recorded_spread(builder.open());
+  EXPECT_EQ(out.deviation, (std::vector<double>{0, 0}));
 }
 
 TEST(UnitTimes, TheExpectedRangeGrowsWithTheSamples) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "reader/call_gaps.h"
 #include "refrain/calls.h"
 
 namespace refrain::sim {
@@ -24,20 +25,18 @@ struct Sum {
 
 void add_thread(RankReader& reader, uint32_t thread, Sum& sum) {
   std::unordered_map<uint64_t, Kind> kinds;
-  uint64_t busy_until = 0, before = 0;
-  bool is_first = true;
+  reader::CallGaps gaps(reader.trace(), reader.rank(), thread);
+  uint64_t before = 0;
   const auto done = reader.for_each_call(thread, [&](const Call& call) {
     const auto id = static_cast<uint64_t>(static_cast<uint32_t>(call.signature->id));
-    if (call.has_time && !is_first && call.begin_ns > busy_until) {
+    if (const uint64_t gap = gaps.before(call).value_or(0); gap > 0) {
       Kind& kind = kinds[before << 32 | id];
-      const auto unit = static_cast<double>(call.begin_ns - busy_until);
+      const auto unit = static_cast<double>(gap);
       sum.all += unit;
       if (kind.units++ > 0) kind.squares += (unit - kind.last) * (unit - kind.last);
       kind.last = unit;
     }
-    busy_until = std::max(busy_until, call.end_ns);
     before = id;
-    is_first = false;
     return true;
   });
   if (!done.ok()) return;  // the simulation says so
