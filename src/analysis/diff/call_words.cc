@@ -134,7 +134,7 @@ std::string WordMaker::partner(const Signature& call, const Value& rank) const {
   if (grid != grids_.end())
     if (auto steps = grid_steps(grid->second, comm.me, rank.number, comm.size())) return *steps;
   int64_t distance = minus(rank.number, comm.me);
-  if (same_ranks_) return from_me(distance);
+  if (has_same_ranks()) return from_me(distance);
   const auto size = static_cast<int64_t>(comm.size());
   distance = nearest(distance, size);
   const auto ranks = reader_.trace().rank_count();
@@ -150,7 +150,7 @@ std::string WordMaker::partner(const Signature& call, const Value& rank) const {
 // With equal numbers of ranks a number is a number. Otherwise that holds for one that the other
 // rank has as well, and one that follows the rank says so.
 std::string WordMaker::number(const Signature& call, size_t param, const Value& value) {
-  if (same_ranks_ || other_ == nullptr) return std::to_string(value.number);
+  if (has_same_ranks() || other_ == nullptr) return std::to_string(value.number);
   const Signature& there = other_->signature(call.id);
   if (param >= there.args.size()) return std::to_string(value.number);
   const Value& theirs = there.args[param].value.at_entry();
@@ -164,13 +164,13 @@ std::string WordMaker::number(const Signature& call, size_t param, const Value& 
 }
 
 std::string WordMaker::array(const mpi::CallInfo& info, const Value& value) const {
-  if (!same_ranks_ && info.group == mpi::CallGroup::kTopo) return "by ranks";
+  if (!has_same_ranks() && info.group == mpi::CallGroup::kTopo) return "by ranks";
   const uint64_t size = value.size();
   if (size > 0 && value.items.size() == 1 && value.items[0].step == 0 && size > 3)
-    return (same_ranks_ ? std::to_string(size) + " times " : "each ") +
+    return (has_same_ranks() ? std::to_string(size) + " times " : "each ") +
            (value.items[0].is_integer() ? std::to_string(value.items[0].number)
                                         : std::string(value.items[0].name()));
-  if (!same_ranks_ && size > 3) return "by ranks";
+  if (!has_same_ranks() && size > 3) return "by ranks";
   std::string text = "[";
   uint64_t hash = size, runs = 0;
   for (const Value& run : value.items) {
@@ -193,12 +193,12 @@ std::string WordMaker::communicator(DefinitionId id) const {
   if (!comm) return "comm";
   if (!comm->name.empty()) return std::string(comm->name);
   if (comm->is_inter)
-    return same_ranks_ ? "comm of " + std::to_string(comm->size()) + " to " +
-                             std::to_string(comm->remote_size())
-                       : "comm to others";
+    return has_same_ranks() ? "comm of " + std::to_string(comm->size()) + " to " +
+                                  std::to_string(comm->remote_size())
+                            : "comm to others";
   if (comm->size() == static_cast<uint64_t>(reader_.trace().rank_count())) return "comm of all";
   if (comm->size() == 1) return "comm of one";
-  return same_ranks_ ? "comm of " + std::to_string(comm->size()) : "comm of some";
+  return has_same_ranks() ? "comm of " + std::to_string(comm->size()) : "comm of some";
 }
 
 std::string WordMaker::datatype(DefinitionId id) const {
@@ -254,7 +254,7 @@ std::optional<std::string> WordMaker::word(const Signature& call, const mpi::Cal
     case ValueKind::kInteger:
       if (about.kind == ParamKind::kRank && info.root_param != static_cast<int>(param))
         return partner(call, value);
-      if (!same_ranks_ && info.group == mpi::CallGroup::kTopo &&
+      if (!has_same_ranks() && info.group == mpi::CallGroup::kTopo &&
           value.number == reader_.trace().rank_count())
         return "size";
       return number(call, param, value);

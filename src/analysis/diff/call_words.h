@@ -32,11 +32,7 @@ class WordMaker {
   // Keeps references. `other`: another rank of the same group, which tells what follows the rank.
   // `compared_ranks`: of the run that the words are compared with.
   WordMaker(RankReader& reader, RankReader* other, const Grids& grids, uint64_t compared_ranks)
-      : reader_(reader),
-        other_(other),
-        grids_(grids),
-        compared_ranks_(compared_ranks),
-        same_ranks_(static_cast<uint64_t>(reader.trace().rank_count()) == compared_ranks) {}
+      : reader_(reader), other_(other), grids_(grids), compared_ranks_(compared_ranks) {}
 
   Words words(SignatureId id);
   // What a rank parameter of the call means: "me+1", "grid(+1,0)", "MPI_PROC_NULL". "me+/-1": the
@@ -44,6 +40,9 @@ class WordMaker {
   std::string partner(const Signature& call, const Value& rank) const;
 
  private:
+  bool has_same_ranks() const {
+    return static_cast<uint64_t>(reader_.trace().rank_count()) == compared_ranks_;
+  }
   std::optional<std::string> word(const Signature& call, const mpi::CallInfo& info, size_t param);
   std::string number(const Signature& call, size_t param, const Value& value);
   std::string array(const mpi::CallInfo& info, const Value& value) const;
@@ -56,7 +55,6 @@ class WordMaker {
   RankReader* other_;
   const Grids& grids_;
   uint64_t compared_ranks_;
-  bool same_ranks_;
 };
 
 }  // namespace refrain::analysis::diff
