@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/last_words.h"
 #include "mpi/call_meaning.h"
 #include "replay/pace/gap_means.h"
 #include "replay/pace/run_time.h"
@@ -175,7 +176,7 @@ int end_job(const Trace& trace, const JobOptions& options, const base::Error& er
   int status = 0;
   {
     const FailureMark mark(options.engine.scratch);
-    if (!mark.is_first()) std::this_thread::sleep_for(std::chrono::seconds(10));  // it ends us
+    if (!mark.is_first()) std::this_thread::sleep_for(base::kUntilEndedByAnother);
     status = report(error);
     remove_scratch(trace, options.engine.scratch);
     if (!options.engine.scratch.empty())  // others that fail now see the mark
@@ -236,17 +237,16 @@ int run_job(const JobOptions& options) {
 
 namespace {
 
-// What all ranks find, and none has begun: rank 0 says it. The others leave it the time for that,
-// as some launchers end the whole job, with what rank 0 has said, once a rank has failed; `refrain
-// replay` of rank 0 may still be reading the trace.
-int refuse_on_all(Rank rank, int status) {
-  if (rank != 0 && !ranks_are_one_process()) {
 #ifdef OPEN_MPI
-    std::this_thread::sleep_for(std::chrono::seconds(10));
+constexpr bool kFirstFailureEndsJob = true;
 #else
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+constexpr bool kFirstFailureEndsJob = false;
 #endif
-  }
+
+// What all ranks find, and none has begun: rank 0 says it.
+int refuse_on_all(Rank rank, int status) {
+  if (rank != 0 && !ranks_are_one_process())
+    std::this_thread::sleep_for(base::before_silent_failure(kFirstFailureEndsJob));
   return status;
 }
 
@@ -328,7 +328,7 @@ int run(const JobOptions& options) {
   watch.end();
   if (!good.ok()) {
     if (!is_ending.exchange(true)) return end_job(*trace, options, good.error());
-    std::this_thread::sleep_for(std::chrono::seconds(10));  // until the job is at its end
+    std::this_thread::sleep_for(base::kUntilEndedByAnother);
     return static_cast<int>(good.error().code);
   }
   remove_scratch(*trace, options.engine.scratch);

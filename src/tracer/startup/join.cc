@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/last_words.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/recorder_comm.h"
 #include "options/environment.h"
@@ -66,10 +67,9 @@ void JoinLimit::time_is_over(int, siginfo_t*, void*) {
   if (has_said_) _exit(1);
   has_said_ = true;
   if (write(STDERR_FILENO, line_, length_) < 0) _exit(1);
-  // Launchers that are told to end a job may do so before they pass on what it has said.
-  timespec a_second{};
-  a_second.tv_sec = 1;
-  nanosleep(&a_second, nullptr);
+  timespec passed_on{};
+  passed_on.tv_sec = base::kPassedOn.count();
+  nanosleep(&passed_on, nullptr);
   abort_world();
 }
 

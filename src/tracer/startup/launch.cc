@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/last_words.h"
 #include "mpi_runtime/built_with.h"
 #include "tracer/startup/launcher.h"
 
@@ -197,7 +198,7 @@ RecordedRanks look(Launch& l, int rank, int size) {
 
 void wait_to_abort(bool has_said) {
   timespec t{};
-  t.tv_sec = has_said ? 1 : 5;
+  t.tv_sec = (has_said ? base::kPassedOn : base::kBeforeSilentAbort).count();
   nanosleep(&t, nullptr);
 }
 

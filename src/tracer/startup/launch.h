@@ -50,8 +50,7 @@ inline constexpr const char* kSessionsBesideAnalyser =
 // How a rank begins.
 enum class Begins : uint8_t { kWithWorld, kWithSession, kAsAnalyser };
 
-// Before MPI_Abort: launchers may end a job before they pass on what a rank has said. The rank that
-// says it waits a second, the others longer.
+// Before MPI_Abort, as long as base/last_words.h has it.
 void wait_to_abort(bool has_said);
 
 // Before the MPI library's MPI_Init. Keeps errno.
