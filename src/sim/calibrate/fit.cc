@@ -150,14 +150,15 @@ class Fitter {
 
   // In a range of sizes, exchanges are slower than half round trips, and not by chance.
   bool crossing_shows(double low, double high) const {
-    const Curve more = crossings(curves_, low, high);
-    double sum = 0, whole = 0, square = 0;
-    for (size_t i = 0; i < more.size(); ++i) {
-      sum += more[i].y;
-      square += more[i].error * more[i].error;
+    const Line trip = fit_line(part_of(curves_.trips, low, high));
+    double sum = 0, weights = 0;  // of what is more, in relation
+    for (const Point& p : crossings(curves_, low, high)) {
+      const double whole = trip.at(p.x), weight = whole * whole / (p.error * p.error);
+      if (whole <= 0) continue;
+      sum += weight * p.y / whole;
+      weights += weight;
     }
-    for (const Point& p : part_of(curves_.trips, low, high)) whole += p.y;
-    return sum > (kVisible - 1) * whole && sum > 3 * std::sqrt(square);
+    return weights > 0 && sum > (kVisible - 1) * weights && sum > 3 * std::sqrt(weights);
   }
 
   void draw() {
