@@ -79,7 +79,7 @@ void add_iterations(Command& app, int& exit_status) {
           "--method", options->method,
           "Method that decides which segments are similar: METHOD[:THRESHOLD], as in reduce")
       ->capture_default_str();
-  verb->add_option("--top", options->top, "Rows of each table of the text; 0: all")
+  verb->add_option("--top", options->top, "Rows of each table of the text, and loops; 0: all")
       ->check(whole_number())
       ->type_name("COUNT")
       ->capture_default_str();

@@ -75,13 +75,23 @@ class Truth(unittest.TestCase):
 
     def test_ranks_that_repeat_other_parts_have_other_iterations(self):
         """Ten steps of one rank are no iteration of another that repeats single steps."""
-        found = answer(record("blocks", 40, 2000))
+        trace = record("blocks", 40, 2000)
+        found = answer(trace)
         plain = next(l for l in found["loops"] if l["iterations"] == 40)
         for row in plain["rows"][1:]:
             self.assertAlmostEqual(row["duration_ns"], 2_000_000, delta=SLACK_NS, msg=str(row))
         self.assertEqual(plain["outliers"], [])
         for loop in found["loops"]:
             self.assertEqual({row["threads"] for row in loop["rows"]}, {loop["ranks"]}, loop["name"])
+        # The text has the longest ones, and what the others take.
+        longest = max(found["loops"], key=lambda l: sum(r["duration_ns"] for r in l["rows"]))["name"]
+        others = len(found["loops"]) - 1
+        self.assertGreater(others, 0)
+        text = refrain("iterations", trace, "--top", 1)
+        self.assertEqual([l["name"] for l in found["loops"] if "\n%s: " % l["name"] in text], [longest])
+        self.assertRegex(text, r"\n  ... and %d more loops, .* in all \(--top 0 shows all\)" % others)
+        text = refrain("iterations", trace, "--top", 0)
+        self.assertTrue(all("\n%s: " % l["name"] in text for l in found["loops"]))
 
     def test_halo(self):
         extra = [(7, 2, 9000), (19, 0, 5000), (19, 1, 4000)]

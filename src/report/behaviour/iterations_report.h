@@ -14,7 +14,7 @@ struct IterationsView {
   const analysis::Iterations& iterations;
   reader::Symbols& symbols;  // names the call sites
   bool behaviours = false;
-  size_t top = 20;  // rows of each table of the text; 0: all
+  size_t top = 20;  // rows of each table of the text, and loops; 0: all
 };
 
 // Loops, what is remarkable in each of them, and its iterations, the slowest first; or behaviours,

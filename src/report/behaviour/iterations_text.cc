@@ -121,6 +121,22 @@ std::string rows_text(const IterationsView& view, const IterationLoop& loop) {
   return table.text() + text::more_text(more, ", which are shorter");
 }
 
+// The loops that take longest, in their order; what the others take goes to `others_ns`. Irregular
+// programs have hundreds.
+std::vector<size_t> longest_loops(const IterationsView& view, double* others_ns) {
+  const std::vector<IterationLoop>& loops = view.iterations.loops;
+  std::vector<size_t> order(loops.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (view.top == 0 || view.top >= order.size()) return order;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return loops[a].duration_ns.sum > loops[b].duration_ns.sum;
+  });
+  for (size_t i = view.top; i < order.size(); ++i) *others_ns += loops[order[i]].duration_ns.sum;
+  order.resize(view.top);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
 std::string behaviours_table(const IterationsView& view) {
   const auto& b = view.iterations.behaviours;
   text::Table table({"<behaviour", "<of", "segments", "ranks", "time", "share", "<", "mean", "min",
@@ -245,11 +261,17 @@ std::string iterations_text(const IterationsView& view) {
                   all.from_marks ? "marks of the program" : "the grammar of its calls");
   out += stood_for_line(view.trace, MadeOf::kTimes);
   if (view.behaviours) out += behaviours_table(view);
-  for (size_t i = 0; i < all.loops.size(); ++i) {
+  double others_ns = 0;
+  for (const size_t i : longest_loops(view, &others_ns)) {
     out += "\n" + text::heading(title_text(view, all.loops[i])) + "\n" + remarks_text(all.loops[i]);
     out += view.behaviours ? patterns_text(view, i) + map_text(view, i)
                            : rows_text(view, all.loops[i]);
   }
+  if (const size_t more =
+          view.top == 0 ? 0 : all.loops.size() - std::min(view.top, all.loops.size());
+      more > 0)
+    out += "\n" + text::more_text(
+                      more, fmt::format(" loops, {} in all", text::time_text(others_ns)).c_str());
   if (all.untimed > 0)
     out += fmt::format("\n{} without a time, in no iteration\n",
                        text::counted_text(all.untimed, "call"));

@@ -63,6 +63,13 @@ base::Result<std::vector<uint32_t>> Machine::places_for(uint64_t ranks) const {
   return out;
 }
 
+bool Machine::has_crossing() const {
+  for (const Protocol& protocol : distances)
+    for (const SizeRange& range : protocol.ranges)
+      if (range.crossing.high > 0 || range.crossing_per_byte.high > 0) return true;
+  return false;
+}
+
 double Machine::speed_of(uint64_t node) const {
   for (const NodeKind& kind : node_kinds)
     if (node >= kind.first && node - kind.first < kind.count) return kind.speed;

@@ -130,6 +130,7 @@ struct Machine {
   // Node of each rank; fails where there are fewer places than ranks.
   base::Result<std::vector<uint32_t>> places_for(uint64_t ranks) const;
   double speed_of(uint64_t node) const;
+  bool has_crossing() const;  // SizeRange::crossing of any message
 };
 
 base::Result<Machine> read_machine(const std::string& path);

@@ -69,7 +69,8 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   if (options.on_call) engine.observe(&observer);
   if (options.progress)
     engine.on_progress([&](uint64_t) { options.progress(actions.calls(), trace.call_count()); });
-  Skipper skipper(actions, engine, static_cast<uint32_t>(ranks), how.has_contention);
+  const bool is_sampled = how.has_contention || machine.has_crossing();
+  Skipper skipper(actions, engine, static_cast<uint32_t>(ranks), is_sampled);
   std::string not_skipped;
   if (options.skip_share > 0) {
     not_skipped = skipper.prepare(options.skip_share);

@@ -7,10 +7,10 @@
 
 namespace refrain::sim {
 
-Skipper::Skipper(TraceActions& actions, Engine& engine, uint32_t ranks, bool has_contention)
+Skipper::Skipper(TraceActions& actions, Engine& engine, uint32_t ranks, bool is_sampled)
     : actions_(actions),
       engine_(engine),
-      has_contention_(has_contention),
+      is_sampled_(is_sampled),
       ranks_(ranks),
       behind_(ranks),
       times_(ranks),
@@ -70,11 +70,11 @@ void Skipper::mark(Time now) {
 void Skipper::skip(const State& then, const State& now) {
   const uint64_t period = now.mark - then.mark;
   const double iteration_ns = static_cast<double>(now.at - then.at) / static_cast<double>(period);
-  if (has_contention_ && last_skipped_ > 0)
+  if (is_sampled_ && last_skipped_ > 0)
     sampled_ns_ += std::abs(iteration_ns - last_iteration_ns_) * static_cast<double>(last_skipped_);
   uint64_t periods = actions_.iterations_left() / period;
-  if (has_contention_) periods = std::min(periods, std::max<uint64_t>(1, (kSampled - 1) / period));
-  is_done_ = periods == 0 || !has_contention_;
+  if (is_sampled_) periods = std::min(periods, std::max<uint64_t>(1, (kSampled - 1) / period));
+  is_done_ = periods == 0 || !is_sampled_;
   if (periods == 0) return;
   last_skipped_ = periods * period;
   last_iteration_ns_ = iteration_ns;

@@ -6,10 +6,11 @@
 // iterations that follow would repeat it for ever: all ranks leave out the same number of them, and
 // what one took is multiplied.
 //
-// Error: without contention, and with messages matched as recorded, times are sums and maxima of
-// the computation, so that moving one unit by d moves no result by more than d. The bound is the
-// sum, over the iterations of the loop, of the most that a rank's units differ from the mean ones.
-// With contention, one iteration of 64 is simulated all the same, and what they differ by is added.
+// Error: without contention and crossing messages, and with messages matched as recorded, times are
+// sums and maxima of the computation, so that moving one unit by d moves no result by more than d.
+// The bound is the sum, over the iterations of the loop, of the most that a rank's units differ
+// from the mean ones. Otherwise one iteration of 64 is simulated all the same, and what they differ
+// by is added.
 //
 // Threads: one.
 #pragma once
@@ -26,8 +27,9 @@ namespace refrain::sim {
 
 class Skipper {
  public:
-  // The first two outlive it; after TraceActions::begin().
-  Skipper(TraceActions& actions, Engine& engine, uint32_t ranks, bool has_contention);
+  // The first two outlive it; after TraceActions::begin(). `is_sampled`: there is contention, or
+  // messages may cross.
+  Skipper(TraceActions& actions, Engine& engine, uint32_t ranks, bool is_sampled);
   Skipper(const Skipper&) = delete;
 
   // Before the engine runs. `share`: of the computation of the rank that computes most, the error
@@ -56,7 +58,7 @@ class Skipper {
 
   TraceActions& actions_;
   Engine& engine_;
-  const bool has_contention_;
+  const bool is_sampled_;
   const uint32_t ranks_;
   std::deque<State> states_;
   std::vector<uint64_t> behind_;

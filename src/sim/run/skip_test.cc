@@ -149,6 +149,23 @@ TEST(Skip, WithContentionTheErrorIsSaid) {
   EXPECT_LE(part.skipped_calls, 64 * part.calls / 65);
 }
 
+// Whether messages cross may hang on a ns, so a bound from sums and maxima does not hold.
+TEST(Skip, WhereMessagesCrossTheErrorIsSaidAndStatesRepeat) {
+  const std::vector<int64_t> dims = {3, 3};
+  const Trace trace =
+      trace_of(9, [&](uint64_t rank) { return testing::halo(rank, dims, 3000, true, 200); });
+  Machine on = machine("65536", "");
+  for (Protocol& protocol : on.distances)
+    for (SizeRange& range : protocol.ranges) range.crossing = {40, 40, 40};
+  const Simulation plain = simulated(trace, machine("65536", ""), 0);
+  const Simulation whole = simulated(trace, on, 0), part = simulated(trace, on, 0.005);
+  EXPECT_GT(whole.predicted_ns, plain.predicted_ns);
+  EXPECT_EQ(part.predicted_ns, whole.predicted_ns);
+  EXPECT_EQ(part.calls, whole.calls);
+  EXPECT_GT(part.skipped_calls, 9 * part.calls / 10);
+  EXPECT_LE(part.skipped_calls, 64 * part.calls / 65);
+}
+
 // Times of calls: those of a simulation with other numbers, whose computation is cut to whole ns.
 TEST(Skip, RecordedTimesStayWithinTheBound) {
   const std::string path = ::testing::TempDir() + "refrain-skip-test.rfn";
