@@ -93,6 +93,12 @@ bool is_name_of_run(std::string_view name) {
          name == "service_name" || name == "command";
 }
 
+// The number of a handle in Fortran: an index in a table of the MPI library, where the objects of a
+// recorder stand as well.
+bool is_fortran_handle(const mpi::CallInfo& info, size_t param) {
+  return info.name.ends_with("_f2c") && info.params[param].kind == ParamKind::kInt;
+}
+
 }  // namespace
 
 Grids grids_of(RankReader& reader, const std::vector<Trace::Occurrence>& calls) {
@@ -233,7 +239,7 @@ std::optional<std::string> WordMaker::word(const Signature& call, const mpi::Cal
   const mpi::ParamInfo& about = info.params[param];
   const Value& value = call.args[param].value.at_entry();
   if (about.direction == mpi::Direction::kOut || is_left_out(about.kind) || value.is_null() ||
-      is_name_of_run(about.name))
+      is_name_of_run(about.name) || is_fortran_handle(info, param))
     return std::nullopt;
   switch (value.kind) {
     case ValueKind::kConstant: return std::string(value.name());

@@ -2,7 +2,7 @@
 //
 // Only inputs: outputs may differ from run to run (which message a wildcard matched). Ranks are
 // relative to the caller. Communicators and datatypes are described by their properties, not by the
-// order of their creation. Buffers, requests and file names are left out.
+// order of their creation. Buffers, requests, file names and handles of Fortran are left out.
 #pragma once
 
 #include <cstdint>
