@@ -163,6 +163,7 @@ void add_replay(Command& app, int& exit_status) {
       ->check(real_number(0, 1e9))
       ->capture_default_str();
   verb->add_option("--seed", options->seed, "What the contents of messages are made from")
+      ->check(whole_number())
       ->capture_default_str();
   verb->add_option(
           "--repeats", options->repeats,

@@ -75,9 +75,16 @@ Option* Command::keep(CLI::Option* option) {
 template <class T>
 Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
   CLI::Option* const option = parser_->add_option(names, value, help);
-  // A value that was forgotten is not the word behind which a command begins.
+  // A value that was forgotten is not the word behind which a command begins. An empty one is
+  // mostly a variable of a script that was not set: `check again.rfn --replays ""` must not be
+  // content.
+  const bool is_named = option->nonpositional();
   option->check(CLI::Validator(
-      [](std::string& word) { return std::string(word == "--" ? "needs a value" : ""); }, ""));
+      [is_named](std::string& word) {
+        if (word == "--") return std::string("needs a value");
+        return is_named && word.empty() ? std::string(kEmptyValue) : std::string();
+      },
+      ""));
   return keep(option);
 }
 

@@ -73,6 +73,32 @@ const CLI::Validator* validator(CLI::Option& option, int index) {
   }
 }
 
+// What the option's own checks say of an empty value: they know what it should be.
+std::string of_empty(CLI::App& verb, const std::string& name) {
+  for (CLI::Option* option : verb.get_options()) {
+    if (option->get_name() != name) continue;
+    for (int i = 0;; ++i) {
+      const CLI::Validator* const check = validator(*option, i);
+      if (check == nullptr) return {};
+      std::string value;
+      const std::string wrong = (*check)(value);
+      if (!wrong.empty() && wrong != kEmptyValue) return wrong;
+    }
+  }
+  return {};
+}
+
+// "Could not convert: --bytes = maybe": values of options have checks, so it is a flag.
+std::string not_converted(const CLI::App& verb, const std::string& message) {
+  constexpr std::string_view kBegin = "Could not convert: ", kBetween = " = ";
+  const size_t end = message.find(kBetween);
+  if (!message.starts_with(kBegin) || end == std::string::npos) return {};
+  const std::string name = message.substr(kBegin.size(), end - kBegin.size());
+  const CLI::Option* const option = named(verb, name);
+  if (option == nullptr || option->get_items_expected_max() > 0) return {};
+  return name + " takes no value, and was given '" + message.substr(end + kBetween.size()) + "'";
+}
+
 std::string see(const CLI::App& verb) { return " (see `refrain " + verb.get_name() + " --help`)"; }
 
 // The first word that nobody takes: an unknown option, or one trace too many, which the verb hands
@@ -88,7 +114,7 @@ std::string unexpected(const CLI::App& app, const CLI::App& verb) {
   return {};
 }
 
-std::string text_of(const CLI::App& app, const CLI::App& verb, const CLI::ParseError& error,
+std::string text_of(const CLI::App& app, CLI::App& verb, const CLI::ParseError& error,
                     const std::vector<std::string>& argv) {
   const std::string message = one_line(error.what());
   const std::string kind = error.get_name();
@@ -105,9 +131,13 @@ std::string text_of(const CLI::App& app, const CLI::App& verb, const CLI::ParseE
     if (std::string text = excluded(verb); !text.empty()) return text;
   if (kind == "RequiredError")
     if (std::string text = missing(verb); !text.empty()) return text;
+  if (kind == "ConversionError")
+    if (std::string text = not_converted(verb, message); !text.empty()) return text;
   const std::string name = subject(verb, message);
   if (name.empty()) return message;
   if (kind == "ArgumentMismatch") return name + " needs a value";
+  if (message.ends_with(kEmptyValue))
+    if (std::string text = of_empty(verb, name); !text.empty()) return name + ": " + text;
   const CLI::Option& option = *named(verb, name);
   if (is_from_environment(option, argv)) return option.get_envname() + message.substr(name.size());
   return message;
@@ -176,7 +206,7 @@ base::Error usage_error(const CLI::App& app, const CLI::ParseError& error,
                                          : one_line(error.what())) +
                        " (see `refrain --help`)");
   }
-  const CLI::App& verb = *used.back();
+  CLI::App& verb = *used.back();
   return base::usage(text_of(app, verb, error, argv) + see(verb));
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,9 @@ class ParseError;
 }  // namespace CLI
 
 namespace refrain::cli {
+
+// What an option says of an empty value whose own checks allow any text.
+inline constexpr std::string_view kEmptyValue = "needs a value, and '' is none";
 
 // Line ends become spaces: descriptions of options are broken into lines for the terminal.
 std::string one_line(std::string text);

@@ -81,6 +81,12 @@ TEST(UsageError, Values) {
   EXPECT_EQ(command.said({"show", "a.rfn", "--top"}), std::string("--top needs a value") + kHelp);
   EXPECT_EQ(command.said({"save", "--output", "--", "a.rfn"}),
             "--output: needs a value (see `refrain save --help`)");
+  EXPECT_EQ(command.said({"save", "--output", ""}),
+            "--output: needs a value, and '' is none (see `refrain save --help`)");
+  EXPECT_EQ(command.said({"save", "--output="}),
+            "--output needs a value (see `refrain save --help`)");
+  EXPECT_EQ(command.said({"show", "a.rfn", "--bytes=maybe"}),
+            std::string("--bytes takes no value, and was given 'maybe'") + kHelp);
   EXPECT_EQ(command.said({"show", "a.rfn", "--format", "jsno"}),
             std::string("--format: 'jsno' is none of text, json; did you mean 'json'?") + kHelp);
   EXPECT_EQ(command.said({"show", "a.rfn", "--rank", "one"}),
