@@ -37,9 +37,22 @@ std::string_view pool_of(DefinitionKind kind) {
     default: return {};
   }
 }
-bool has_place(const std::string& handle) {
-  return handle.starts_with("comms[") || handle.starts_with("windows[") ||
-         handle.starts_with("files[");
+// How a call gets the address of a handle that it makes or frees: "&types[2]"; those that the
+// header keeps more of than a handle are "out(comms[2])", "freed(groups[2])".
+std::string_view address_of(std::string_view handle, bool is_freed) {
+  const auto is_in = [&](std::string_view pool) { return handle.starts_with(pool); };
+  if (is_in("groups[") || is_in("errhandlers[")) return is_freed ? "freed(" : "out(";
+  return is_in("comms[") || is_in("windows[") || is_in("files[") ? "out(" : "&";
+}
+void make_address(Argument& handle, std::string_view name, bool is_freed) {
+  const std::string before(address_of(name, is_freed));
+  const std::string behind(before == "&" ? "" : ")");
+  if (!handle.is_number) {
+    handle.text = before + std::string(name) + behind;
+    return;
+  }
+  handle.before = before + handle.before;
+  handle.behind += behind;
 }
 std::string_view handle_type(ParamKind kind) {
   switch (kind) {
@@ -302,11 +315,7 @@ Argument Arguments::output(const Site& site, const mpi::ParamInfo& info, const F
                                          site.kind->position(rank))));
       });
     Argument out = which;
-    out.text = has_place(name) ? "out(" + name + ")" : "&" + name;
-    if (which.is_number) {
-      out.before = (has_place(name) ? "out(" : "&") + which.before;
-      if (has_place(name)) out.behind += ")";
-    }
+    make_address(out, name, false);
     return out;
   }
   if (is_handle(info.kind) && field.tag == FieldTag::kArray) {
@@ -349,12 +358,7 @@ Argument Arguments::plain(const Site& site, size_t parameter) {
     if (!by_pointer) return out;
     const std::string name = text(site, out);
     if (name.find('[') == std::string::npos) return Argument("inout(" + name + ")");
-    if (out.is_number) {
-      out.before = (has_place(name) ? "out(" : "&") + out.before;
-      if (has_place(name)) out.behind += ")";
-    } else {
-      out.text = has_place(name) ? "out(" + name + ")" : "&" + name;
-    }
+    make_address(out, name, true);
     return out;
   }
   switch (info.kind) {

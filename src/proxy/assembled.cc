@@ -64,12 +64,11 @@ std::string Program::variables() const {
   struct Type {
     std::string_view pool, type;
   };
-  constexpr Type kTypes[] = {{"comms", "Comm"},           {"windows", "Window"},
-                             {"files", "File"},           {"types", "MPI_Datatype"},
-                             {"groups", "MPI_Group"},     {"ops", "MPI_Op"},
-                             {"infos", "MPI_Info"},       {"errhandlers", "MPI_Errhandler"},
-                             {"messages", "MPI_Message"}, {"keyvals", "int"},
-                             {"sessions", "MPI_Session"}};
+  constexpr Type kTypes[] = {
+      {"comms", "Comm"},         {"windows", "Window"},         {"files", "File"},
+      {"types", "MPI_Datatype"}, {"groups", "Group"},           {"ops", "MPI_Op"},
+      {"infos", "MPI_Info"},     {"errhandlers", "Errhandler"}, {"messages", "MPI_Message"},
+      {"keyvals", "int"},        {"sessions", "MPI_Session"}};
   std::string out;
   for (const Type& one : kTypes)
     if (const auto size = pools_.size.find(std::string(one.pool)); size != pools_.size.end())
