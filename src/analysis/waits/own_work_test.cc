@@ -91,6 +91,24 @@ TEST(OwnWork, IsNoCause) {
   EXPECT_NEAR(with.efficiency.load_balance, 1, 1e-9);
 }
 
+// Without the recorder's work rank 1 is the last one: the run is as long as its way.
+TEST(OwnWork, LeavesARunThatIsAsLongAsTheIdealOne) {
+  TestProgram p(2);
+  for (int r = 0; r < 2; ++r) p.call(r, p.simple("MPI_Init", {}).none().none(), 0, 10);
+  p.call(0, p.barrier(p.world), 9'000, 9'100);
+  p.call(1, p.barrier(p.world), 8'000, 9'100);
+  for (int r = 0; r < 2; ++r) p.call(r, p.simple("MPI_Finalize", {}), 9'200, 9'300);
+  format::TraceData& data = p.builder().data();
+  data.totals[0].own_ns = 5'000;
+  data.own_work = {{0, 0, {{0, 5'000}}}};
+  const Efficiency e = p.analyse().efficiency;
+  EXPECT_EQ(e.useful_max_ns, 7'990 + 100);
+  EXPECT_EQ(e.ideal_ns, 7'990U + 100);
+  EXPECT_EQ(e.runtime_ns, e.ideal_ns);
+  EXPECT_DOUBLE_EQ(e.transfer, 1);
+  EXPECT_DOUBLE_EQ(e.communication, 1);
+}
+
 // What a rank computes itself stays its own, in the same gap.
 TEST(OwnWork, LeavesTheProgramsPartOfAGap) {
   TestProgram p(2);

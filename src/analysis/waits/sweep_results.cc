@@ -137,7 +137,11 @@ void Sweep::fill(WaitStates& out) const {
 // Apart from fill(), because the critical path says how much of the runtime was the recorder's.
 void set_efficiencies(WaitStates& out) {
   Efficiency& e = out.efficiency;
+  // Without the recorder's work another path may be the longest one: the run is never shorter than
+  // on the ideal network, whose run has none of that work.
+  const uint64_t least = std::min(e.runtime_ns, e.ideal_ns);
   e.runtime_ns -= std::min(e.runtime_ns, out.recorder.runtime_ns);
+  e.runtime_ns = std::max(e.runtime_ns, least);
   if (e.runtime_ns == 0 || e.ideal_ns == 0 || e.useful_max_ns <= 0) return;
   const auto runtime = static_cast<double>(e.runtime_ns);
   e.load_balance = e.useful_mean_ns / e.useful_max_ns;

@@ -119,7 +119,8 @@ struct Culprit {
 
 // Each a share of 1, and 0 where there is nothing to tell.
 struct Efficiency {
-  // From the first end of MPI_Init to the last begin of MPI_Finalize, less RecorderTime.
+  // From the first end of MPI_Init to the last begin of MPI_Finalize, less RecorderTime, and at
+  // least ideal_ns.
   uint64_t runtime_ns = 0;
   uint64_t ideal_ns = 0;  // the same on a network without latency and with any bandwidth
   double useful_mean_ns = 0, useful_max_ns = 0;  // in the program, by location
