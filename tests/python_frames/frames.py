@@ -111,6 +111,13 @@ class Frames(unittest.TestCase):
         self.assertEqual([steps(c) for c in calls if c["call"] == "MPI_Barrier"], [[["daemon.py:17", "<module>"]]])
         self.assertEqual([l["reason"] for l in info["losses"]], ["python_frames"])
 
+    def test_destructors_while_the_interpreter_ends(self):
+        with tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
+            calls, _, info, _ = record(folder, "ending", ranks=1)
+        asked = [steps(c)[-1] for c in calls if c["call"] == "MPI_Comm_size"]
+        self.assertEqual(asked[-1], ["ending.py:10", "__del__"])
+        self.assertEqual(info["losses"], [])
+
     def test_off(self):
         with tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
             calls, _, _, out = record(folder, "steps", "--python-frames=off")

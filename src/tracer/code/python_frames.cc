@@ -38,10 +38,12 @@ struct Interpreter {
 constinit Interpreter interpreter;
 
 // Null: there are no frames to read now. That nothing is being freed is asked after the state was.
+// While the interpreter ends, only the thread that ends it gets the lock, and its own frames stay:
+// destructors of objects run in them.
 Object* readable_thread(const Api& api) {
   Object* const thread = api.thread_state();
-  return api.is_finalizing() != 0 || api.first_interpreter() != api.main_interpreter() ? nullptr
-                                                                                       : thread;
+  if (api.first_interpreter() != api.main_interpreter()) return nullptr;
+  return api.is_finalizing() == 0 || api.holder() == thread ? thread : nullptr;
 }
 
 bool is_main_thread() {
@@ -188,8 +190,10 @@ Answer read(Frame* out, size_t most, size_t& count, bool& is_all) {
   Object* const thread = readable_thread(in.api);
   if (thread == nullptr)
     return in.api.thread_state() == nullptr ? Answer::kNoFrame : Answer::kCannot;
-  if (state == State::kFound)
+  if (state == State::kFound) {
+    if (in.api.is_finalizing() != 0) return Answer::kCannot;  // no time to make objects
     if (const Answer answer = prepare(in, thread); answer != Answer::kRead) return answer;
+  }
   if (has_own_frames(in.api, thread))
     read_chain<Plain>(in.layout, thread, out, most, count, is_all);
   else if (!read_chain<Careful>(in.layout, thread, out, most, count, is_all) ||
