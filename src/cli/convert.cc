@@ -76,7 +76,7 @@ Status take(ConvertArguments& options, const Trace& trace) {
   if (how.from_ns > how.to_ns) return base::usage("--from-ns is later than --to-ns");
   how.resolve = !options.no_resolve;
   const auto memory = base::parse_bytes(options.memory);
-  if (!memory) return base::usage("not a size: '" + options.memory + "' (for example 64M)");
+  if (!memory) return base::usage("--memory: '" + options.memory + "' is not a size, such as 64M");
   how.memory = static_cast<size_t>(*memory);
   return base::Done{};
 }

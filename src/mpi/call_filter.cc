@@ -95,13 +95,16 @@ base::Result<CallFilter> CallFilter::parse(std::string_view only, std::string_vi
   CallFilter filter;
   std::bitset<kCalls> kept, dropped;
   base::Status good = base::Done{};
-  const auto collect = [&good](std::string_view words, std::bitset<kCalls>& found) {
+  const auto collect = [&good](const char* option, std::string_view words,
+                               std::bitset<kCalls>& found) {
     for_each_word(words, [&](std::string_view word) {
-      if (good.ok()) good = find(word, found);
+      if (!good.ok()) return;
+      good = find(word, found);
+      if (!good.ok()) good = base::usage(std::string(option) + ": " + good.error().message);
     });
   };
-  collect(only, kept);
-  collect(without, dropped);
+  collect("--only", only, kept);
+  collect("--without", without, dropped);
   if (!good.ok()) return good.error();
   for (const CallInfo& call : all_calls()) {
     if (filter_role(call) != FilterRole::kWord || call.id >= kCalls) continue;

@@ -67,6 +67,20 @@ class Options(unittest.TestCase):
                      "record", "--mpi", "mpihc", "/bin/true")
         self.refused("--to: 'otf3' is none of", "convert", "--to", "otf3", "-o", "nothing", self.trace)
 
+    def test_record_names_the_option(self):
+        for option, word, said in (("--min-bytes", "64X", "'64X' is not a size, such as 64K"),
+                                   ("--max-bytes", "-1", "'-1' is not a size, such as 64K"),
+                                   ("--memory", "much", "'much' is not a size, such as 64M"),
+                                   ("--only", "p2q", "no function or group 'p2q'"),
+                                   ("--without", "p2q", "no function or group 'p2q'")):
+            self.refused("%s: %s" % (option, said), "record", option, word, "/bin/true")
+
+    def test_an_empty_value_is_none(self):
+        for verb, option in (("check", "--replays"), ("check", "--against"), ("similarity", "--times"),
+                             ("diff", "--output"), ("convert", "--ranks"), ("report", "--output")):
+            self.refused("%s: needs a value, and '' is none (see `refrain %s --help`)" % (option, verb),
+                         verb, self.trace, option, "")
+
     def test_what_is_missing_or_too_much(self):
         self.refused("no verb given")
         self.refused("no trace given (see `refrain info --help`)", "info")

@@ -141,8 +141,8 @@ base::Status check_plain(const RecordOptions& options) {
   constexpr uint64_t kMinBuffer = 4096, kMaxBuffer = uint64_t{1} << 30;
   const auto bytes = base::parse_bytes(options[RecordOption::kBuffer]);
   if (!bytes)
-    return base::usage("--buffer is not a size: '" + options[RecordOption::kBuffer] +
-                       "' (for example 1.5M)");
+    return base::usage("--buffer: '" + options[RecordOption::kBuffer] +
+                       "' is not a size, such as 1.5M");
   if (*bytes < kMinBuffer || *bytes > kMaxBuffer)
     return base::usage("--buffer must be from 4K to 1G, not " + options[RecordOption::kBuffer]);
   if (options.is_on(RecordOption::kNoCompress) && options[RecordOption::kTiming] != "exact")
@@ -278,7 +278,8 @@ base::Status check_words(const RecordOptions& options) {
       mpi::SizeBounds::parse(options[RecordOption::kMinBytes], options[RecordOption::kMaxBytes]);
   if (!bounds.ok()) return bounds.error();
   if (!options[RecordOption::kMemory].empty() && !base::parse_bytes(options[RecordOption::kMemory]))
-    return base::usage("not a size: '" + options[RecordOption::kMemory] + "' (for example 64M)");
+    return base::usage("--memory: '" + options[RecordOption::kMemory] +
+                       "' is not a size, such as 64M");
   return base::Done{};
 }
 

@@ -135,7 +135,8 @@ std::string text_of(const CLI::App& app, CLI::App& verb, const CLI::ParseError& 
     if (std::string text = not_converted(verb, message); !text.empty()) return text;
   const std::string name = subject(verb, message);
   if (name.empty()) return message;
-  if (kind == "ArgumentMismatch") return name + " needs a value";
+  if (kind == "ArgumentMismatch")
+    return name + (named(verb, name)->count() > 1 ? " was given more than once" : " needs a value");
   if (message.ends_with(kEmptyValue))
     if (std::string text = of_empty(verb, name); !text.empty()) return name + ": " + text;
   const CLI::Option& option = *named(verb, name);

@@ -85,6 +85,8 @@ TEST(UsageError, Values) {
             "--output: needs a value, and '' is none (see `refrain save --help`)");
   EXPECT_EQ(command.said({"save", "--output="}),
             "--output needs a value (see `refrain save --help`)");
+  EXPECT_EQ(command.said({"show", "a.rfn", "--top", "3", "--top=4"}),
+            std::string("--top was given more than once") + kHelp);
   EXPECT_EQ(command.said({"show", "a.rfn", "--bytes=maybe"}),
             std::string("--bytes takes no value, and was given 'maybe'") + kHelp);
   EXPECT_EQ(command.said({"show", "a.rfn", "--format", "jsno"}),
