@@ -72,6 +72,12 @@ void define_diff_options(Command& verb, DiffOptions& options) {
           "METRIC[@WHERE]>NUMBER, with > < or <>: exit status 3 when the change is past it: "
           "'bytes>+5%', 'calls@MPI_Alltoall<>0', 'time@solve>10%'; may be given several "
           "times")
+      ->check({[](std::string& text) {
+                 // Others are parsed when there are traces to look for their places in.
+                 const auto empty = analysis::diff::parse_threshold("");
+                 return text.empty() && !empty.ok() ? empty.error().message : std::string();
+               },
+               ""})
       ->allow_extra_args(false);
   verb.add_option("-o,--output", options.output, "Write the result to this file instead of stdout");
   verb.add_flag("--force", options.force, "Overwrite the output");
