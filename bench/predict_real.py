@@ -77,12 +77,13 @@ class Job:
 
 
 def vectors_of_ranks(job, trace, command, file, at_once, turn):
-    """One run of all ranks at once in each turn; or, of some ranks in each, all runs of one rank alone."""
+    """All runs of all ranks at once in the middle; or, of some ranks in each turn, all runs of one rank alone."""
+    ranks = range(turn, job.ranks, RUNS)
     if at_once:
-        common.run([common.REFRAIN, "solo", trace, "--rank", 0, "--concurrent", "--times", file, "--", *command])
-        return
-    for rank in range(turn, job.ranks, RUNS):
-        common.run([common.REFRAIN, "solo", trace, "--rank", rank, "--repeat", RUNS, "--times", file, "--", *command])
+        ranks = [0] if turn == RUNS // 2 else []
+    for rank in ranks:
+        common.run([common.REFRAIN, "solo", trace, "--rank", rank, "--repeat", RUNS, "--times", file,
+                    *(["--concurrent"] if at_once else []), "--", *command])
 
 
 def predict(job, machine, name, words, at_once, recorded):

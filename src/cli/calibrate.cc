@@ -176,7 +176,8 @@ void add_calibrate(Command& app, int& exit_status) {
       ->transform(bytes_with_unit(1024, 1 << 30))
       ->type_name("BYTES")
       ->capture_default_str();
-  verb->add_option("--repeats", options->repeats, "How often small messages are measured")
+  verb->add_option("--repeats", options->repeats,
+                   "How often small messages are measured in each of 5 rounds")
       ->check(whole_number(2, 100000))
       ->capture_default_str();
   options->mpi.add_to(*verb);

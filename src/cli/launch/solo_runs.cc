@@ -191,6 +191,13 @@ base::Result<std::vector<uint64_t>> read_units(const std::string& path) {
   return out;
 }
 
+// Of ascending times; between the two in the middle where they are even in number.
+uint64_t median_of(const std::vector<uint64_t>& times) {
+  const size_t half = times.size() / 2;
+  if (times.size() % 2 == 1) return times[half];
+  return times[half - 1] + (times[half] - times[half - 1]) / 2;
+}
+
 // Of one thread, the units of all runs. Runs in which a unit was interrupted do not count, unless
 // all were.
 Vector vector_of(Rank rank, uint32_t thread, const std::vector<std::vector<uint64_t>>& runs) {
@@ -212,7 +219,7 @@ Vector vector_of(Rank rank, uint32_t thread, const std::vector<std::vector<uint6
     for (uint64_t& t : times) t = std::min(t, format::vectors::kMaxNs);
     std::sort(times.begin(), times.end());
     v.least_ns.push_back(times.front());
-    v.median_ns.push_back(times[times.size() / 2]);
+    v.median_ns.push_back(median_of(times));
     v.spread_ns.push_back(times.back() - times.front());
   }
   return v;

@@ -83,10 +83,11 @@ size_t compress_in_less_time(std::string_view raw, std::string& packed) {
 }
 
 // The best compression takes 0.1 to 0.5 s a MiB while the program waits in MPI_Finalize, and halves
-// what irregular programs leave. What is small gets the best there is; up to 64 KiB level 15 has all
-// but 0.4 % of that for a third of the instructions.
+// what irregular programs leave. What is small gets the best there is; up to 64 KiB level 15 has
+// all but 0.4 % of that for a third of the instructions.
 size_t compress_well(std::string_view raw, std::string& packed) {
-  constexpr size_t kTiny = size_t{4} << 10, kSmall = size_t{64} << 10, kLarge = size_t{16} << 20;
+  constexpr size_t kTiny = size_t{4} << 10;
+  constexpr size_t kSmall = size_t{64} << 10, kLarge = size_t{16} << 20;
   if (raw.size() <= kTiny) return compress(raw, 19, packed);
   if (raw.size() <= kSmall) return compress(raw, 15, packed);
   return raw.size() <= kLarge ? compress_in_less_time(raw, packed) : compress(raw, 12, packed);

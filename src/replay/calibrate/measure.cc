@@ -303,7 +303,7 @@ void Measure::of_size(uint64_t bytes) {
 
 void Measure::all() {
   std::FILE* const nobody = nullptr;
-  const MeasureOptions few{options_.most_bytes, kLeastRepeats};
+  const MeasureOptions few{options_.most_bytes, kLeastRepeats, 1};
   // How long messages take, so that delays are long enough; nobody keeps these.
   Measure first(few, me_, nobody);
   first.limit_ = 0;
@@ -314,7 +314,8 @@ void Measure::all() {
   empty_trip_ns_ = first.empty_trip_ns_;
   trip_ns_per_byte_ = first.trip_ns_per_byte_;
   find_limit();
-  for (const uint64_t bytes : sizes()) of_size(bytes);
+  for (uint64_t round = 0; round < options_.rounds; ++round)
+    for (const uint64_t bytes : sizes()) of_size(bytes);
 }
 
 }  // namespace refrain::replay

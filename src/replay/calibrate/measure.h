@@ -20,7 +20,9 @@ namespace refrain::replay {
 
 struct MeasureOptions {
   uint64_t most_bytes = 4 << 20;
-  uint64_t repeats = 40;  // of small messages; large ones are sent less often
+  uint64_t repeats = 40;  // of small messages in a round; large ones are sent less often
+  // All sizes are measured in each: what else a machine does changes from second to second.
+  uint64_t rounds = 5;
 };
 
 class Measure {

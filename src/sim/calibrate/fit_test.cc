@@ -294,6 +294,14 @@ TEST(Samples, AFileThatIsNoneIsRefusedWithItsLine) {
   EXPECT_EQ(good->distance, Distance::kNode);
   EXPECT_EQ(good->cells[0].ns.size(), 2U);
   EXPECT_FALSE(good->cores_taken.is_often());
+  // Rounds are put together.
+  const auto rounds = parse_samples(head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n" +
+                                        "{\"test\":\"late\",\"bytes\":1,\"ns\":[7]}\n" +
+                                        "{\"test\":\"send\",\"bytes\":1,\"ns\":[3]}\n",
+                                    "x");
+  ASSERT_TRUE(rounds.ok());
+  ASSERT_EQ(rounds->cells.size(), 2U);
+  EXPECT_EQ(rounds->cells[0].ns, (std::vector<double>{1, 2, 3}));
 }
 
 TEST(Samples, SayHowOftenOthersGotTheCores) {

@@ -100,7 +100,15 @@ base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
       return base::usage("a time in 'ns' is not one");
     cell.ns.push_back(value);
   }
-  out.cells.push_back(std::move(cell));
+  const auto is_same = [&](const SampleCell& known) {
+    return known.test == cell.test && known.bytes == cell.bytes && known.count == cell.count &&
+           known.delay_ns == cell.delay_ns;
+  };
+  const auto known = std::find_if(out.cells.begin(), out.cells.end(), is_same);
+  if (known == out.cells.end())
+    out.cells.push_back(std::move(cell));
+  else
+    known->ns.insert(known->ns.end(), cell.ns.begin(), cell.ns.end());
   return base::Done{};
 }
 

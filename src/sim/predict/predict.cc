@@ -43,6 +43,11 @@ Time next_is_below(const std::vector<Time>& values, double probability) {
 
 void scale(Parameter& p, double factor) { p.value *= factor, p.low *= factor, p.high *= factor; }
 
+// Whether units of ranks that ran alone are drawn from their runs.
+bool has_chance(const PredictOptions& options) {
+  return options.times != nullptr && options.simulate.skip_share == 0;
+}
+
 // One simulation of several that run side by side.
 struct Task {
   Machine machine;
@@ -103,12 +108,15 @@ std::vector<Task> make_tasks(const Trace& trace, const Machine& machine,
             noise.has(rank) ? 1 : draw(random, recorded.centre[at], recorded.deviation[at]));
     }
     if (options.times == nullptr) task.times = std::make_unique<DrawnTimes>(noise, seed);
+    if (has_chance(options)) task.times = std::make_unique<DrawnUnits>(*options.times, seed);
     out.push_back(std::move(task));
   }
   for (const Sweep& sweep : options.sweeps)
     for (const double factor : sweep.factors) {
       Task task;
       task.machine = scaled(machine, sweep.part, factor);
+      if (has_chance(options))
+        task.times = std::make_unique<DrawnUnits>(*options.times, options.seed);
       out.push_back(std::move(task));
     }
   return out;
@@ -267,7 +275,10 @@ base::Result<Prediction> predict(const Trace& trace, const Machine& machine,
                                  const PredictOptions& options) {
   Prediction out;
   SimulateOptions first = options.simulate;
-  first.times = options.times;
+  // What is left out stands for iterations that are alike: no chance then.
+  std::unique_ptr<const ComputeTimes> drawn_units;
+  if (has_chance(options)) drawn_units = std::make_unique<DrawnUnits>(*options.times, options.seed);
+  first.times = drawn_units != nullptr ? drawn_units.get() : options.times;
   auto simulation = simulate(trace, machine, first);
   if (!simulation.ok()) return simulation.error();
   out.simulation = std::move(*simulation);

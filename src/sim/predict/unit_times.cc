@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "sim/predict/run_noise.h"
+
 namespace refrain::sim {
 
 // Tables of quality control up to 10; beyond that about as the
@@ -60,11 +62,30 @@ base::Result<UnitTimes> UnitTimes::make(const Trace& trace, format::vectors::Vec
   return out;
 }
 
-uint64_t UnitTimes::before(Rank rank, uint32_t thread, uint64_t seq, uint64_t) const {
+// That has a unit before call `seq`.
+const format::vectors::Vector* UnitTimes::vector_of(Rank rank, uint32_t thread,
+                                                    uint64_t seq) const {
   const auto found = vectors_.find({rank, thread});
-  if (found == vectors_.end() || seq == 0) return 0;
-  const auto& units = file_.vectors[found->second].median_ns;
-  return seq <= units.size() ? units[seq - 1] : 0;
+  if (found == vectors_.end() || seq == 0) return nullptr;
+  const format::vectors::Vector& out = file_.vectors[found->second];
+  return seq <= out.median_ns.size() ? &out : nullptr;
+}
+
+uint64_t UnitTimes::before(Rank rank, uint32_t thread, uint64_t seq, uint64_t) const {
+  const auto* const vector = vector_of(rank, thread, seq);
+  return vector == nullptr ? 0 : vector->median_ns[seq - 1];
+}
+
+uint64_t UnitTimes::drawn(Rank rank, uint32_t thread, uint64_t seq, uint64_t seed) const {
+  const auto* const vector = vector_of(rank, thread, seq);
+  if (vector == nullptr) return 0;
+  const size_t k = seq - 1;
+  uint64_t place = 0;
+  if (vector->spread_ns[k] > 0)
+    place = scrambled(seed ^ scrambled(static_cast<uint64_t>(rank) << 20 ^ thread) ^ seq) %
+            std::max<uint32_t>(1, vector->runs);
+  if (place == 0 && vector->runs > 1) return vector->least_ns[k];
+  return place == 1 ? vector->least_ns[k] + vector->spread_ns[k] : vector->median_ns[k];
 }
 
 }  // namespace refrain::sim

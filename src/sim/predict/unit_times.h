@@ -29,14 +29,36 @@ class UnitTimes : public ComputeTimes {
   uint64_t before(Rank rank, uint32_t thread, uint64_t seq, uint64_t recorded_ns) const override;
   std::string name() const override { return "vectors"; }
 
+  // The same, but for chance: of the n runs of a unit one is drawn, by rank and unit, of which the
+  // least, the most, and the median for all others are known. Where ranks wait for each other in
+  // each iteration, a run takes the sum of what the slowest ones compute, which no run of medians
+  // does.
+  uint64_t drawn(Rank rank, uint32_t thread, uint64_t seq, uint64_t seed) const;
+
   // How uncertain the sum of a rank's units is in a run, as a share of it: one standard deviation.
   // From the spread of each unit over the runs, and from the distance to the representative.
   const std::vector<double>& deviations() const { return deviations_; }
 
  private:
+  const format::vectors::Vector* vector_of(Rank rank, uint32_t thread, uint64_t seq) const;
+
   format::vectors::VectorFile file_;
   std::map<std::pair<Rank, uint32_t>, size_t> vectors_;  // of each thread of each rank
   std::vector<double> deviations_;
+};
+
+// UnitTimes::drawn() with one seed. `units` outlives it.
+class DrawnUnits : public ComputeTimes {
+ public:
+  DrawnUnits(const UnitTimes& units, uint64_t seed) : units_(units), seed_(seed) {}
+  uint64_t before(Rank rank, uint32_t thread, uint64_t seq, uint64_t) const override {
+    return units_.drawn(rank, thread, seq, seed_);
+  }
+  std::string name() const override { return units_.name(); }
+
+ private:
+  const UnitTimes& units_;
+  const uint64_t seed_;
 };
 
 // The expected range of n samples of a normal distribution, in standard deviations.
