@@ -177,7 +177,7 @@ void add_calibrate(Command& app, int& exit_status) {
       ->type_name("BYTES")
       ->capture_default_str();
   verb->add_option("--repeats", options->repeats,
-                   "How often small messages are measured in each of 5 rounds")
+                   "How often small messages are measured in each of up to 5 rounds")
       ->check(whole_number(2, 100000))
       ->capture_default_str();
   options->mpi.add_to(*verb);

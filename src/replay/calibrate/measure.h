@@ -21,7 +21,8 @@ namespace refrain::replay {
 struct MeasureOptions {
   uint64_t most_bytes = 4 << 20;
   uint64_t repeats = 40;  // of small messages in a round; large ones are sent less often
-  // All sizes are measured in each: what else a machine does changes from second to second.
+  // All sizes are measured in each, as what else a machine does changes from second to second; at
+  // most, as on cores that others use a round takes a minute.
   uint64_t rounds = 5;
 };
 
@@ -33,6 +34,7 @@ class Measure {
 
  private:
   void find_limit();
+  bool is_another(uint64_t round, uint64_t begin_ns);
   bool waits_for_receive(uint64_t bytes);
   void of_size(uint64_t bytes);
   void ping_pong(uint64_t bytes);
