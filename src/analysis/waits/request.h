@@ -28,6 +28,7 @@ struct Request {
   MessageId send = kNoMessage, receive = kNoMessage;
   bool exists = false;  // made and not yet gone
   bool is_active = false, is_collective = false;
+  bool is_unknown = false;  // its receive was counted as one of which the trace does not tell
   InstanceKey instance;
   uint64_t persistent_stream = 0, starts = 0;
   uint32_t poll = 0;  // of the location that asked for it in vain; 0: none did

@@ -3,6 +3,7 @@
 // and ends in the call that completes it.
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/waits/sweep.h"
 
@@ -14,8 +15,11 @@ void Sweep::post_request(uint32_t location, const Op& op) {
   request.is_active = true;
   if (op.sends())
     request.send = begin_send(location, op.send, op.is_partitioned ? op.partitions : 0);
-  if (op.receives())
+  if (op.receives()) {
+    const uint64_t unknown = counts_.unknown_messages;
     request.receive = begin_receive(location, posted_receive(op, l.current, comms_, l.rank), true);
+    request.is_unknown = counts_.unknown_messages != unknown;
+  }
 }
 
 void Sweep::begin_start(uint32_t location) {
@@ -60,7 +64,10 @@ void Sweep::begin_cancel(uint32_t location) {
   RankState& rank = rank_of(locations_[location]);
   for (RequestUse& use : locations_[location].current.op->requests) {
     Request* const request = request_of(rank, use);
-    if (request == nullptr || request->receive == kNoMessage) continue;
+    if (request == nullptr) continue;
+    // It takes no message, so there is none of which the trace does not tell.
+    if (std::exchange(request->is_unknown, false)) --counts_.unknown_messages;
+    if (request->receive == kNoMessage) continue;
     const MessageId id = request->receive;
     // A copy, because forget() gives the slot back.
     const Message message = messages_.at(id);

@@ -193,7 +193,8 @@ Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
   }
   step.is_cancelled = use == Use::kCancelled;
   if (!end.is_known()) {
-    ++unknown_;
+    // A receive from anybody that will be cancelled takes no message, so none is unknown.
+    unknown_ += step.is_cancelled ? 0 : 1;
     return step;
   }
   step.channel = channel_of_receive(end, event_.rank);
