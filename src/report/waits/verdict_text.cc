@@ -107,11 +107,11 @@ std::string longer_text(const Group& group, bool is_call) {
   const auto [least, most] = std::minmax_element(
       group.begin(), group.end(), [](auto* a, auto* b) { return a->mean_ns < b->mean_ns; });
   const double from = (*least)->mean_ns, to = (*most)->mean_ns;
-  if (from <= worst.others_ns)  // as long as others, and still others waited for it
+  if (kAlike * to <= worst.others_ns)  // as long as others, and still others waited for it
     return mean_text(group) + ", about as long as the others,";
-  if (from > kBeyondRatios * worst.others_ns)
-    return fmt::format("{} (the others {})", mean_text(group),
-                       text::time_text(worst.others_ns));
+  // A ratio of one would say nothing where some are as long as the others, and some far longer.
+  if (kAlike * from <= worst.others_ns || from > kBeyondRatios * worst.others_ns)
+    return fmt::format("{} (the others {})", mean_text(group), text::time_text(worst.others_ns));
   const std::string times =
       kAlike * to <= from
           ? fmt::format("{:.1f}", worst.mean_ns / worst.others_ns)

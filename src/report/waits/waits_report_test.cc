@@ -167,6 +167,23 @@ TEST_F(WaitsReport, FarLongerIsToldByBothDurations) {
       << waits_text(view());
 }
 
+// "1.1 times as long" is no cause.
+TEST_F(WaitsReport, HardlyLongerIsToldWithoutARatio) {
+  waits_.culprits = {culprit_of(waits_.delays[0]), culprit_of(waits_.delays[0])};
+  waits_.culprits[0].mean_ns = 1.05e6;
+  waits_.culprits[1].mean_ns = 1.02e6;
+  waits_.culprits[1].stretch.rank = 1;
+  EXPECT_NE(waits_text(view()).find("Ranks 0 and 1 compute 1.05 ms each time, about as long as "
+                                    "the others, between"),
+            std::string::npos)
+      << waits_text(view());
+  waits_.culprits[1].mean_ns = 3e6;
+  EXPECT_NE(waits_text(view()).find("Ranks 0 and 1 compute 1.05 ms to 3 ms each time (the others "
+                                    "1 ms) between"),
+            std::string::npos)
+      << waits_text(view());
+}
+
 TEST_F(WaitsReport, VerdictOfSeveralRanksHasTheRange) {
   waits_.culprits = {culprit_of(waits_.delays[0]), culprit_of(waits_.delays[0])};
   waits_.culprits[1].stretch.rank = 1;

@@ -259,7 +259,7 @@ std::string notes_text(const WaitsView& view) {
   note(c.unmatched_sends, "message", "sent and not received in the trace");
   note(c.unmatched_receives, "message", "received and not sent in the trace");
   note(c.incomplete_collectives, "collective", "that not all members called in the trace");
-  note(c.unknown_messages, "receive", "of which the trace does not tell what it took");
+  note(c.unknown_messages, "receive", "of a message that the trace does not tell");
   note(c.other_world, "message", "with processes that are not in the trace");
   note(c.unknown_requests, "completed request", "that no call made in the trace");
   note(c.unknown_topologies, "call", "of a neighbourhood that the trace does not tell");
