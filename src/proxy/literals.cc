@@ -47,8 +47,8 @@ constexpr std::string_view kTaken[] = {
     "in_window", "port", "port_file", "port_files", "port_key", "port_room", "startable",
     "tell_port", "Epochs", "epochs", "open_epoch", "close_epoch", "kOfAll", "kOfStart", "kOfPost",
     "recorded_size", "AddedErrors", "added_errors", "made_error", "own_error", "words", "fitting",
-    "with_recorded_ranks", "in_recorded_blocks", "comm_of_never", "NeverParts", "never_parts",
-    "end_never", "end_unseen",
+    "with_recorded_ranks", "in_recorded_blocks", "with_recorded_neighbours", "put_in_order",
+    "comm_of_never", "NeverParts", "never_parts", "end_never", "end_unseen",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "proxy/calls.h"
 #include "proxy/literals.h"
@@ -33,6 +35,50 @@ struct Members {
   explicit Members(size_t ranks) : first(ranks), me(ranks), count(ranks) {}
   std::vector<int64_t> first, me, count;
 };
+
+using Numbers = std::vector<int64_t>;
+// Beyond so many neighbours of a rank the list of tables is too long.
+constexpr size_t kMostNeighbours = 64;
+
+// Of each rank of the world: its neighbours in a graph, in the order that it was told.
+struct Neighbours {
+  explicit Neighbours(size_t ranks) : sources(ranks), targets(ranks) {}
+  std::vector<Numbers> sources, targets;
+};
+
+Numbers numbers_of(const Value* list) {
+  Numbers out;
+  if (list != nullptr)
+    list->at_exit().for_each([&](const Value& v) { out.push_back(v.integer_or(0)); });
+  return out;
+}
+
+// Nothing: no rank asked, or one got several answers, as the variable has had several graphs.
+std::optional<Neighbours> told_neighbours(const Trace& trace, Symbolic& symbolic, int64_t graph) {
+  Neighbours out(static_cast<size_t>(trace.rank_count()));
+  bool has_any = false;
+  for (GroupId group = 0; group < trace.group_count(); ++group)
+    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
+      if (trace.call_of(seen.signature) != mpi::kMPI_Dist_graph_neighbors) continue;
+      for (Rank rank = 0; rank < static_cast<Rank>(trace.rank_count()); ++rank) {
+        if (trace.group_of(rank) != group) continue;
+        RankReader reader(trace, rank);
+        const Signature& call = reader.signature(seen.signature);
+        const int64_t asked = events::argument(call, "comm").definition();
+        if (call.failed() || symbolic.object_number(asked) != graph) continue;
+        Numbers sources = numbers_of(call.find("sources"));
+        Numbers targets = numbers_of(call.find("destinations"));
+        const auto at = static_cast<size_t>(rank);
+        const bool is_known = !out.sources[at].empty() || !out.targets[at].empty();
+        if (is_known && (out.sources[at] != sources || out.targets[at] != targets))
+          return std::nullopt;
+        out.sources[at] = std::move(sources), out.targets[at] = std::move(targets);
+        has_any = true;
+      }
+    }
+  if (!has_any) return std::nullopt;
+  return out;
+}
 
 }  // namespace
 
@@ -105,6 +151,43 @@ void Calls::keep_members(const Site& site, Statement& out) {
   for (const auto* table : {&members.first, &members.me, &members.count})
     numbers += ", " + tables_.add(*table, "") + "[rank]";
   out.behind.push_back(fmt::format("with_recorded_ranks({}, {}{});", parent, which, numbers));
+}
+
+// The order of neighbours in a distributed graph is MPI's, and may be another one each time; counts
+// of neighbourhood collectives are in the order that the program was told.
+void Calls::keep_neighbours(const Site& site, Statement& out) {
+  if (site.call->info->id != mpi::kMPI_Dist_graph_create) return;
+  const auto at = static_cast<size_t>(arguments_.find(site, "comm_dist_graph"));
+  const Field& f = arguments_.field(site, at);
+  const std::string place = arguments_.text(site, out.arguments[at]);  // "out(comms[0])"
+  if (f.tag != FieldTag::kObject || !place.starts_with("out(comms")) return;
+  const int64_t graph =
+      symbolic_.object_number(symbolic_.value(site.signature, static_cast<uint32_t>(f.number),
+                                              site.kind->position(site.kind->first_rank())));
+  const auto told = told_neighbours(trace_, symbolic_, graph);
+  if (!told) return;
+  // The text is one for all kinds of ranks: all members of the graph do this together.
+  std::string lists;
+  for (const auto* of_ranks : {&told->sources, &told->targets}) {
+    size_t most = 0;
+    for (const Numbers& one : *of_ranks) most = std::max(most, one.size());
+    if (most > kMostNeighbours) {
+      ++not_held_["kinds of graphs with many neighbours, whose order is MPI's"];
+      return;
+    }
+    Numbers column(of_ranks->size());
+    const auto add = [&](auto&& value_of) {
+      std::transform(of_ranks->begin(), of_ranks->end(), column.begin(), value_of);
+      return tables_.add(column, "") + "[rank]";
+    };
+    lists += ", {" + add([](const Numbers& one) { return static_cast<int64_t>(one.size()); });
+    for (size_t i = 0; i < most; ++i)
+      lists += ", " + add([i](const Numbers& one) { return i < one.size() ? one[i] : 0; });
+    lists += "}";
+  }
+  out.behind.push_back(fmt::format("with_recorded_neighbours({}, {}{});",
+                                   arguments_.text(site, out.arguments[0]),
+                                   "&" + place.substr(4, place.size() - 5), lists));
 }
 
 // Classes and codes of errors that the program adds have numbers that MPI chooses.

@@ -163,6 +163,31 @@ TEST(Proxy, KeepsTheRanksThatTheMachinePutTogether) {
       << scattered;  // the tables need no number of ranks
 }
 
+// Each rank hears from the two others, in an order that is none of the MPI's.
+TEST(Proxy, KeepsTheOrderOfNeighbours) {
+  const auto program = [](bool asks) {
+    Maker m(3);
+    ShapeWriter create("MPI_Dist_graph_create"), ask("MPI_Dist_graph_neighbors");
+    const uint32_t graph = m.builder.comm(1, m.all);
+    create.none().object(m.world).integer(0).array(0).array(0).array(0);
+    create.constant("MPI_UNWEIGHTED").constant("MPI_INFO_NULL").integer(0).object(graph);
+    ask.none().object(graph).integer(2).array(2);
+    ask.repeat(1).integer(me_plus_mod_size(-1)).repeat(1).integer(me_plus_mod_size(1));
+    ask.constant("MPI_UNWEIGHTED").integer(0).array(0).constant("MPI_UNWEIGHTED");
+    std::vector<uint32_t> calls{m.builder.signature(create)};
+    if (asks) calls.push_back(m.builder.signature(ask));
+    m.group(m.all, calls, 1);
+    return m.write().program;
+  };
+  EXPECT_FALSE(has(program(false), "with_recorded_neighbours"));
+  const std::string text = program(true);
+  EXPECT_TRUE(has(text,
+                  "with_recorded_neighbours(MPI_COMM_WORLD, &comms[1],\n"
+                  "      {table_0[rank], table_1[rank], table_2[rank]}, {table_3[rank]});"))
+      << text;
+  EXPECT_TRUE(has(text, "table_1{{2, -2, 2}, {1, 0, 1}}")) << text;  // 2, 0, 1
+}
+
 TEST(Proxy, NumbersOfErrorsAreThoseOfItsOwnRun) {
   Maker m(1);
   ShapeWriter add("MPI_Add_error_class"), call("MPI_Comm_call_errhandler");

@@ -183,7 +183,7 @@ class Engine {
 
   // ---- topologies.cc ----
   uint64_t with_topology(const Frame& frame, uint64_t plain);
-  uint64_t with_recorded_neighbours(DefinitionId definition, uint64_t key);
+  uint64_t with_recorded_neighbours(const Frame& frame, DefinitionId definition, uint64_t key);
   std::optional<std::pair<std::vector<int>, std::vector<int>>> recorded_neighbours(
       DefinitionId graph);
 

@@ -276,7 +276,7 @@ void Engine::bind(const Frame& frame, ParamKind kind, const Value& entry, const 
     if (const auto made = make_comm(frame, exit.definition()); made.ok())
       key = with_topology(frame, static_cast<uint64_t>(*made));
   if (frame.info.id == mpi::kMPI_Dist_graph_create && kind == ParamKind::kComm)
-    key = with_recorded_neighbours(exit.definition(), key);
+    key = with_recorded_neighbours(frame, exit.definition(), key);
   const ObjectKey name = object_key(kind, exit);
   RankState::Made& made = entry.is_object() ? made_with(name) : own_;
   // The program has another reference to a group, error handler or type that is there, and frees

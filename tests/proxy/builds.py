@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Programs that `refrain proxy` writes are configured and built as their users do, without a warning.
 
-    builds.py --samples build/release/tests/proxy/samples --mpi mpich [--compilers g++,clang++] [--only texts]
+    builds.py --samples build/release/tests/proxy/samples --mpi mpich [--compilers g++,clang++] [--only texts,old_names]
 
 The samples are made of traces put together by hand, whose texts (names of communicators, paths, modules) would like to
 be code. Exit status: 0, 1, 77.
@@ -53,7 +53,7 @@ def main():
             print("FAILED   %s: %s" % (options.samples, text))
             return 1
         for name in sorted(os.listdir(folder)):
-            if options.only not in (None, name):
+            if options.only and name not in options.only.split(","):
                 continue
             for compiler in compilers:
                 wrong = build(os.path.join(folder, name), os.path.join(folder, name, "build." + compiler),

@@ -175,7 +175,7 @@ BENCH = [("halo2d", 4, ["30"]), ("halo3d", 4, ["5"]), ("sweep2d", 4, ["10"]), ("
 
 # What one test takes; the others are in the exhaustive one.
 FEW = {"halo2d", "ring", "cg", "lulesh", "p2p_wildcard", "p2p_probe", "coll_nonblocking", "datatypes", "comm_group",
-       "comm_group_again"}
+       "comm_group_again", "sizes_x", "graph_order"}
 
 
 def cases(options):

@@ -83,6 +83,23 @@ bool threads_and_grid(const std::string& folder) {
   return m.write().lines > 0;
 }
 
+// A persistent collective under its name from before MPI 4.
+bool old_names(const std::string& folder) {
+  Maker m(2);
+  ShapeWriter init("MPIX_Barrier_init"), start("MPI_Start"), wait("MPI_Wait"),
+      free("MPI_Request_free");
+  const uint32_t made =
+      m.builder.signature(init.none().object(m.world).constant("MPI_INFO_NULL").new_request(0));
+  const uint32_t started = m.builder.signature(start.none().request(made));
+  const uint32_t ended =
+      m.builder.signature(wait.none().request(made).constant("MPI_STATUS_IGNORE"));
+  free.none().tag(FieldTag::kChanged).constant("MPI_REQUEST_NULL").request(made);
+  const uint32_t freed = m.builder.signature(free);
+  m.group(m.all, {made, started, ended, freed}, 1);
+  m.options.output = folder + "/old_names";
+  return m.write().lines > 0;
+}
+
 }  // namespace
 }  // namespace refrain::proxy
 
@@ -91,7 +108,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::string folder = argv[1];
   const bool good = hostile_texts(folder) && large_numbers(folder) && threads_and_grid(folder) &&
-                    !testing::Test::HasFailure();
+                    old_names(folder) && !testing::Test::HasFailure();
   if (!good) std::fprintf(stderr, "samples: not all of them were written\n");
   return good ? 0 : 1;
 }

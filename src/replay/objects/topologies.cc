@@ -125,7 +125,8 @@ std::optional<std::pair<std::vector<int>, std::vector<int>>> Engine::recorded_ne
 
 // A graph whose neighbours come in the recorded order: counts of neighbourhood collectives are in
 // that order. All members of the graph are in the call that made it.
-uint64_t Engine::with_recorded_neighbours(DefinitionId definition, uint64_t key) {
+uint64_t Engine::with_recorded_neighbours(const Frame& frame, DefinitionId definition,
+                                          uint64_t key) {
   auto graph = mpi_runtime::handle_of<MPI_Comm>(key);
   if (graph == MPI_COMM_NULL) return key;
   int kind = MPI_UNDEFINED;
@@ -144,15 +145,30 @@ uint64_t Engine::with_recorded_neighbours(DefinitionId definition, uint64_t key)
   }
   REFRAIN_QUIET(MPI_Allreduce)(&differs, &any, 1, MPI_INT, MPI_MAX, graph);
   if (any == 0) return key;
+  const auto parent =
+      mpi_runtime::handle_of<MPI_Comm>(static_cast<uint64_t>(frame.arguments->slot(0).number));
+  int order = MPI_UNEQUAL;
+  REFRAIN_QUIET(MPI_Comm_compare)(parent, graph, &order);
   MPI_Comm again = MPI_COMM_NULL;
   const bool has_weights = made.weighted != 0;
-  REFRAIN_QUIET(MPI_Dist_graph_create_adjacent)
-  (graph, static_cast<int>(made.sources.size()), made.sources.data(),
-   has_weights ? made.source_weights.data() : MPI_UNWEIGHTED, static_cast<int>(made.targets.size()),
-   made.targets.data(), has_weights ? made.target_weights.data() : MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-   &again);
-  if (again == MPI_COMM_NULL) return key;
-  REFRAIN_QUIET(MPI_Comm_free)(&graph);
+  const auto make_on = [&](MPI_Comm comm) {
+    REFRAIN_QUIET(MPI_Dist_graph_create_adjacent)
+    (comm, static_cast<int>(made.sources.size()), made.sources.data(),
+     has_weights ? made.source_weights.data() : MPI_UNWEIGHTED,
+     static_cast<int>(made.targets.size()), made.targets.data(),
+     has_weights ? made.target_weights.data() : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &again);
+  };
+  // The first is freed before, where the parent has its ranks in the same order: the second has its
+  // handle then, where MPI uses handles again. A recorder of the replay sees neither, and would not
+  // know the graph by another handle, nor that the first one's stands for what is made next.
+  if (order == MPI_CONGRUENT) {
+    REFRAIN_QUIET(MPI_Comm_free)(&graph);
+    make_on(parent);
+  } else {
+    make_on(graph);
+    if (again == MPI_COMM_NULL) return key;
+    REFRAIN_QUIET(MPI_Comm_free)(&graph);
+  }
   return mpi_runtime::handle_key(again);
 }
 

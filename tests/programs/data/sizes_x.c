@@ -24,6 +24,12 @@ static void sizes(void) {
   DO(MPI_Status_set_elements_x(&st, MPI_INT, 4), "datatype:D count:i", MPI_INT, 4);
   DO(MPI_Get_elements_x(&st, MPI_INT, &n), "datatype:D count:i", MPI_INT, 4);
   EXPECT(n == 4);
+  // More bytes than an int holds.
+  const MPI_Count many = 3000000000;
+  DO(MPI_Status_set_elements_x(&st, MPI_BYTE, many), "datatype:D count:l", MPI_BYTE,
+     (long long)many);
+  DO(MPI_Get_elements_x(&st, MPI_BYTE, &n), "datatype:D count:l", MPI_BYTE, (long long)many);
+  EXPECT(n == many);
   L_Type_free(&wide);
 }
 
