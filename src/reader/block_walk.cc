@@ -42,13 +42,15 @@ base::Status BlockWalk::load(size_t i) {
   loaded_ = i;
   first_ = block.first_call;
   calls_.clear();
-  // The grammar says which signature each call of the block has; the coder predicts times from
-  // that.
   terminals_.seek(block.first_call);
   if (terminals_.remaining() < block.block.calls)
     return base::fail("there are more times than calls", name_);
   calls_.resize(block.block.calls);
   add_calls_read(block.block.calls);
+  // What is kept is on the common clock.
+  if (!local_ && store_.kept().take(&block, calls_)) return base::Done{};
+  // The grammar says which signature each call of the block has; the coder predicts times from
+  // that.
   for (format::TimedCall& call : calls_) call.terminal = terminals_.next();
   const base::Status decoded = decode_block(store_, table_, block, call_of_terminal_, calls_);
   if (!decoded.ok()) {
@@ -61,6 +63,7 @@ base::Status BlockWalk::load(size_t i) {
     call.begin_ns = clock_.to_common(call.begin_ns);
     call.end_ns = clock_.to_common(call.end_ns);
   }
+  store_.kept().decoded(&block, calls_);
   return decoded;
 }
 

@@ -30,7 +30,8 @@ class BlockWalk {
   // The first call that ends at `ns` of the common clock or later; nothing where the location has
   // no times. Past the last: the number of calls with times.
   std::optional<uint64_t> first_ending_at(uint64_t ns, base::Status& status);
-  // Decodes block number `i`; calls() are its calls then, on the common clock.
+  // Reads block number `i`; calls() are its calls then, on the common clock. Their terminals are
+  // there only after keep_local().
   base::Status load(size_t i);
   const std::vector<format::TimedCall>& calls() const { return calls_; }
   const std::vector<format::TimeTable::Block>& blocks() const { return *blocks_; }

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "format/decode/time_table.h"
 #include "format/time/data.h"
+#include "reader/kept_times.h"
 #include "refrain/trace.h"
 
 namespace refrain::reader {
@@ -44,6 +45,8 @@ class TimeStore {
   // How often, and how many bytes of, the section were read.
   uint64_t reads() const { return reads_; }
   uint64_t bytes_read() const { return bytes_read_; }
+  // Blocks that were read several times, by the address of the table's entry.
+  KeptTimes& kept() { return kept_; }
 
  private:
   TimeStore() = default;
@@ -60,6 +63,7 @@ class TimeStore {
   std::once_flag checked_once_;
   base::Status checked_ = base::Done{};
   std::atomic<uint64_t> reads_ = 0, bytes_read_ = 0;
+  KeptTimes kept_;
 };
 
 // An error of a store, whose place is one inside of the trace.
@@ -67,6 +71,10 @@ base::Error in_trace(base::Error error, const std::string& trace_name);
 
 // Of a trace; nullptr when it has none.
 TimeStore* times_of(const Trace& trace);
+
+// For whoever walks all calls of a trace several times: times are kept (KeptTimes) from the first
+// walk on.
+void expect_more_walks(const Trace& trace);
 
 // The index of a trace's times. Fails when it has none.
 base::Result<const format::TimeTable*> time_table(const Trace& trace);

@@ -38,6 +38,10 @@ struct TimesOf {
 
 TimeStore* times_of(const Trace& trace) { return Internal::of(trace).times.get(); }
 
+void expect_more_walks(const Trace& trace) {
+  if (TimeStore* const times = times_of(trace); times != nullptr) times->kept().expect_more();
+}
+
 base::Result<const format::TimeTable*> time_table(const Trace& trace) {
   TimeStore* const store = times_of(trace);
   if (store == nullptr)
