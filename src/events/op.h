@@ -167,6 +167,8 @@ class Decoder {
   const std::vector<std::unique_ptr<Op>>& ops() const { return ops_; }
   // Notes what a call that makes a group says; must see them in order.
   void follow_groups(const Signature& signature);
+  // Before another walk of the calls.
+  void forget_groups() { groups_.clear(); }
   // World ranks of a group that a PSCW epoch names; empty: not known.
   const std::vector<Rank>& group(int64_t id) const;
 

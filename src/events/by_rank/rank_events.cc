@@ -8,33 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "events/payload.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_table.h"
 
 namespace refrain::events {
 
 namespace {
-
-RankReader reader_of(const Scope& scope, Rank rank) {
-  return {scope.trace, rank, scope.trace.has_times() ? Times::kRead : Times::kSkip};
-}
-
-// Nothing where the trace does not tell, which is not 0 bytes: a format that has no word for it
-// counts it (Scope::not_held).
-std::optional<uint64_t> bytes_of(const Trace& trace, const Value& counts, const Value& type) {
-  const uint64_t count = sum_of_counts(counts);
-  if (count == 0) return 0;
-  const auto size = element_bytes(trace, type);
-  return size ? std::optional(multiply(*size, count)) : std::nullopt;
-}
-
-// A partitioned message is as large as all of its partitions; `count` is of one.
-std::optional<uint64_t> times_parts(std::optional<uint64_t> bytes, const Signature& call) {
-  const Value* parts = call.find("partitions");
-  if (!bytes || parts == nullptr) return bytes;
-  return multiply(*bytes, sum_of_counts(parts->at_entry()));
-}
 
 // Whether the rank ever calls MPI_Cancel. Known from the totals of its group, without walking its
 // calls.
@@ -49,26 +28,14 @@ bool cancels(const Trace& trace, Rank rank) {
 
 }  // namespace
 
-std::optional<uint64_t> sent_bytes(const Trace& trace, const Signature& call) {
-  // MPI_Sendrecv and its kin have a count for either direction.
-  const bool has_two = call.find("sendcount") != nullptr;
-  return times_parts(bytes_of(trace, argument(call, has_two ? "sendcount" : "count"),
-                              argument(call, has_two ? "sendtype" : "datatype")),
-                     call);
-}
-
-std::optional<uint64_t> receive_room(const Trace& trace, const Signature& call) {
-  const bool has_two = call.find("recvcount") != nullptr;
-  return times_parts(bytes_of(trace, argument(call, has_two ? "recvcount" : "count"),
-                              argument(call, has_two ? "recvtype" : "datatype")),
-                     call);
-}
-
 RankEvents::RankEvents(Scope& scope, World& world, Rank rank)
     : scope_(scope),
       world_(world),
-      reader_(reader_of(scope, rank)),
-      decoder_(world.decoder(reader_)) {}
+      own_(std::make_unique<DecodedRank>(scope.trace, world, rank)),
+      decoded_(*own_) {}
+
+RankEvents::RankEvents(Scope& scope, World& world, DecodedRank& decoded)
+    : scope_(scope), world_(world), decoded_(decoded) {}
 
 // A receive that will be cancelled may not get a number when it is posted, as the next one gets its
 // message; but that it will be is known only at the MPI_Cancel. Therefore the rank is walked once
@@ -76,7 +43,7 @@ RankEvents::RankEvents(Scope& scope, World& world, Rank rank)
 // will, so that they agree on which receive is meant.
 void RankEvents::scout() {
   World world(scope_.trace);
-  RankEvents scout(scope_, world, reader_.rank());
+  RankEvents scout(scope_, world, decoded_.reader.rank());
   scout.is_scout_ = true;
   while (scout.next() != nullptr) {
   }
@@ -85,16 +52,18 @@ void RankEvents::scout() {
 
 void RankEvents::open() {
   is_open_ = true;
-  if (!is_scout_ && cancels(scope_.trace, reader_.rank())) scout();
-  event_.rank = reader_.rank();
+  decoded_.decoder.forget_groups();
+  if (!is_scout_ && cancels(scope_.trace, decoded_.reader.rank())) scout();
+  event_.rank = decoded_.reader.rank();
   const Pace pace = pace_of(scope_.trace, event_.rank);
   for (const Location& location : scope_.trace.locations(event_.rank)) {
-    Result<Cursor> cursor = reader_.cursor(location.thread);
+    Result<Cursor> cursor = decoded_.reader.cursor(location.thread);
     if (!cursor.ok()) continue;
     Thread thread;
     thread.number = location.thread;
     thread.calls = std::make_unique<LookAhead>(
-        std::make_unique<CallOrder>(scope_.trace, std::move(*cursor), pace, counts_), decoder_);
+        std::make_unique<CallOrder>(scope_.trace, std::move(*cursor), pace, counts_),
+        decoded_.decoder);
     // One call of each thread is kept ready, so that the earliest can be chosen.
     thread.has_call = thread.calls->next(thread.staged);
     threads_.push_back(std::move(thread));
@@ -128,13 +97,6 @@ const Event* RankEvents::next() {
   return &event_;
 }
 
-// The bytes depend on the signature alone. To compute them takes longer than the rest of a call.
-const RankEvents::Sizes& RankEvents::sizes_of(const Signature& call) {
-  const auto [known, is_new] = sizes_.try_emplace(call.id);
-  if (is_new) known->second = {sent_bytes(scope_.trace, call), receive_room(scope_.trace, call)};
-  return known->second;
-}
-
 // A peer that is a number and no rank of this world.
 void RankEvents::note_partner(const Signature& call, std::string_view parameter) {
   const Value* value = call.find(parameter);
@@ -164,7 +126,7 @@ void RankEvents::number(Step& step, bool sends, Use use) {
 Step RankEvents::send_step(const MessageEnd& end, const Signature& call) {
   Step step;
   step.made_by = &call;
-  const Sizes& sizes = sizes_of(call);
+  const DecodedRank::Sizes& sizes = decoded_.sizes_of(call);
   step.bytes = sizes.sent.value_or(0);
   step.is_sized = sizes.sent.has_value();
   if (end.peer == kNobody) {
@@ -184,7 +146,7 @@ Step RankEvents::send_step(const MessageEnd& end, const Signature& call) {
 Step RankEvents::receive_step(MessageEnd end, const Signature& call, Use use) {
   Step step;
   step.made_by = &call;
-  const Sizes& sizes = sizes_of(call);
+  const DecodedRank::Sizes& sizes = decoded_.sizes_of(call);
   step.bytes = sizes.room.value_or(0);
   step.is_sized = sizes.room.has_value();
   if (end.peer == kNobody) {
@@ -284,7 +246,7 @@ void RankEvents::decode(const StagedCall& staged) {
       if (step.has_message && event_.in_window && world_.ends != nullptr &&
           !world_.ends->is_joined())
         world_.ends->use(step.channel, step.posted);
-      const Sizes& sizes = sizes_of(call);
+      const DecodedRank::Sizes& sizes = decoded_.sizes_of(call);
       step.bytes = sizes.room.value_or(0);
       step.is_sized = sizes.room.has_value();
       step.made_by = &call;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "events/by_rank/call_order.h"
+#include "events/by_rank/decoded_ranks.h"
 #include "events/by_rank/message_ends.h"
 #include "events/by_rank/scope.h"
 #include "events/look_ahead.h"
@@ -80,25 +81,12 @@ struct Event {
   bool in_window = true;
 };
 
-// Bytes of one message of a call that sends, and room of one that receives; nothing: not known.
-std::optional<uint64_t> sent_bytes(const Trace& trace, const Signature& call);
-std::optional<uint64_t> receive_room(const Trace& trace, const Signature& call);
-
-// What all ranks of one conversion share.
-struct World {
-  explicit World(const Trace& trace) : comms(trace) {}
-  Decoder decoder(RankReader& reader) { return {reader, comms, places}; }
-  CommTable comms;
-  Decoder::Places places;
-  // What numbers the ends of messages; nullptr: each RankEvents does it, by a table of its
-  // channels.
-  MessageEnds* ends = nullptr;
-};
-
 class RankEvents {
  public:
   // `world` and `scope` outlive it; every rank of a conversion is given the same world.
   RankEvents(Scope& scope, World& world, Rank rank);
+  // With what another walk has decoded of the rank, which is not at work any more.
+  RankEvents(Scope& scope, World& world, DecodedRank& decoded);
   ~RankEvents();
   RankEvents(const RankEvents&) = delete;
 
@@ -113,8 +101,8 @@ class RankEvents {
   // go on as if there were no calls between.
   bool skip(uint64_t calls);
 
-  RankReader& reader() { return reader_; }
-  Decoder& decoder() { return decoder_; }
+  RankReader& reader() { return decoded_.reader; }
+  Decoder& decoder() { return decoded_.decoder; }
   const CallOrder::Counts& counts() const { return counts_; }
   // Channels of this rank in memory, and about how many bytes one takes.
   size_t channels() const { return numbers_.size(); }
@@ -158,8 +146,8 @@ class RankEvents {
 
   Scope& scope_;
   World& world_;
-  RankReader reader_;
-  Decoder decoder_;
+  std::unique_ptr<DecodedRank> own_;  // nullptr: it was given
+  DecodedRank& decoded_;
   CallOrder::Counts counts_;
   std::vector<Thread> threads_;
   bool is_open_ = false;
@@ -173,11 +161,6 @@ class RankEvents {
   uint64_t receive_posts_ = 0;
   bool is_scout_ = false;
   std::unordered_map<CommKey, uint64_t> collectives_;
-  struct Sizes {
-    std::optional<uint64_t> sent, room;
-  };
-  const Sizes& sizes_of(const Signature& call);
-  std::unordered_map<SignatureId, Sizes> sizes_;
   uint64_t next_request_ = 0;
   uint64_t other_world_ = 0, unknown_ = 0, unsized_ = 0, unknown_requests_ = 0;
 };

@@ -15,11 +15,9 @@ using events::Op;
 using events::StepKind;
 using OpAction = events::Action;
 
-TraceActions::TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope)
-    : trace_(trace),
-      machine_(machine),
-      scope_(scope),
-      world_(std::make_unique<events::World>(trace)) {
+TraceActions::TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope,
+                           events::DecodedRanks& decoded)
+    : trace_(trace), machine_(machine), scope_(scope), decoded_(decoded) {
   has_times_ = trace.has_times();
   has_gaps_ = !has_times_ && trace.has_gaps();
 }
@@ -29,11 +27,12 @@ TraceActions::~TraceActions() = default;
 void TraceActions::begin(Engine& engine) {
   engine_ = &engine;
   if (Neighbours::are_needed(trace_))
-    neighbours_ = std::make_unique<Neighbours>(trace_, world_->comms);
+    neighbours_ = std::make_unique<Neighbours>(trace_, decoded_.world().comms);
   for (Rank rank = 0; rank < trace_.rank_count(); ++rank) {
     auto state = std::make_unique<RankState>();
     state->rank = rank;
-    state->events = std::make_unique<events::RankEvents>(scope_, *world_, rank);
+    state->events =
+        std::make_unique<events::RankEvents>(scope_, decoded_.world(), decoded_.of(rank));
     const auto group = trace_.group_of(rank);
     bool has_init = false;
     if (group)

@@ -33,7 +33,8 @@ class TraceActions : public ActionSource {
   static constexpr uint64_t kLongestPollPause = 10'000;
 
   // All outlive it. The scope has all ranks of the trace.
-  TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope);
+  TraceActions(const Trace& trace, const Machine& machine, events::Scope& scope,
+               events::DecodedRanks& decoded);
   ~TraceActions() override;
 
   // Computation is what `times` says, if that is not null, times the factor of the rank, if there
@@ -179,7 +180,7 @@ class TraceActions : public ActionSource {
   const ComputeTimes* times_ = nullptr;
   const std::vector<double>* factors_ = nullptr;
   Engine* engine_ = nullptr;
-  std::unique_ptr<events::World> world_;
+  events::DecodedRanks& decoded_;
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::vector<std::unique_ptr<AgentState>> agents_;
   events::FlatMap<events::ChannelKey, uint32_t, events::ChannelHash> channels_;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "reader/time_store.h"
 #include "sim/predict/recorded_spread.h"
 #include "sim/predict/run_noise.h"
 
@@ -56,15 +57,18 @@ struct Task {
   Time predicted_ns = 0;
 };
 
-base::Status run_all(const Trace& trace, const PredictOptions& options, std::vector<Task>& tasks) {
+// `decoded` is for the thread that calls; others have their own.
+base::Status run_all(const Trace& trace, const PredictOptions& options, std::vector<Task>& tasks,
+                     events::DecodedRanks& decoded) {
   std::atomic<size_t> next = 0, done = 0;
   std::mutex mutex;
   std::optional<base::Error> error;
-  const auto work = [&] {
+  const auto work = [&](events::DecodedRanks& of_thread) {
     for (size_t i = next++; i < tasks.size(); i = next++) {
       SimulateOptions how = options.simulate;
       how.progress = nullptr;
       how.on_call = nullptr;
+      how.decoded = &of_thread;
       how.times = tasks[i].times != nullptr ? tasks[i].times.get() : options.times;
       how.factors = tasks[i].factors;
       const auto result = simulate(trace, tasks[i].machine, how);
@@ -82,8 +86,12 @@ base::Status run_all(const Trace& trace, const PredictOptions& options, std::vec
   const uint32_t most =
       options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
-  for (size_t i = 1; i < std::min<size_t>(most, tasks.size()); ++i) threads.emplace_back(work);
-  work();
+  for (size_t i = 1; i < std::min<size_t>(most, tasks.size()); ++i)
+    threads.emplace_back([&] {
+      events::DecodedRanks of_thread(trace);
+      work(of_thread);
+    });
+  work(decoded);
   for (std::thread& one : threads) one.join();
   if (error) return *error;
   return base::Done{};
@@ -274,11 +282,14 @@ Machine drawn(const Machine& machine, uint64_t seed) {
 base::Result<Prediction> predict(const Trace& trace, const Machine& machine,
                                  const PredictOptions& options) {
   Prediction out;
+  if (options.draws > 0 || !options.sweeps.empty()) reader::expect_more_walks(trace);
   SimulateOptions first = options.simulate;
   // What is left out stands for iterations that are alike: no chance then.
   std::unique_ptr<const ComputeTimes> drawn_units;
   if (has_chance(options)) drawn_units = std::make_unique<DrawnUnits>(*options.times, options.seed);
   first.times = drawn_units != nullptr ? drawn_units.get() : options.times;
+  events::DecodedRanks decoded(trace);
+  first.decoded = &decoded;
   auto simulation = simulate(trace, machine, first);
   if (!simulation.ok()) return simulation.error();
   out.simulation = std::move(*simulation);
@@ -287,7 +298,7 @@ base::Result<Prediction> predict(const Trace& trace, const Machine& machine,
   const bool is_recorded = options.draws > 0 && options.times == nullptr;
   const RunNoise noise = is_recorded ? RunNoise::of(trace) : RunNoise();
   std::vector<Task> tasks = make_tasks(trace, machine, options, noise);
-  if (const auto done = run_all(trace, options, tasks); !done.ok()) return done.error();
+  if (const auto done = run_all(trace, options, tasks, decoded); !done.ok()) return done.error();
   for (uint32_t i = 0; i < options.draws; ++i) out.draws.push_back(tasks[i].predicted_ns);
   std::sort(out.draws.begin(), out.draws.end());
   if (!out.draws.empty()) {

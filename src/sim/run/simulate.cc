@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "refrain/calls.h"
@@ -41,6 +42,17 @@ void name_call(const Trace& trace, WaitingRank& waiting) {
   waiting.site = trace.call_site(call->signature->site);
 }
 
+std::vector<WaitingRank> waiting_ranks(const Trace& trace, const TraceActions& actions,
+                                       const EngineResult& result) {
+  std::vector<WaitingRank> out;
+  for (const Stuck& one : result.stuck) {
+    const TraceActions::Place place = actions.place(one.agent);
+    out.push_back({place.rank, place.thread, one.tag, "", kNoDefinition, one.since});
+    if (out.size() <= kNamedCalls) name_call(trace, out.back());
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Simulation> simulate(const Trace& trace, const Machine& machine,
@@ -56,7 +68,9 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   const events::Progress nobody;
   events::Scope scope(trace, {{}, 0, UINT64_MAX, size_t{256} << 20, options.folder}, nobody, tally);
   const Costs costs(machine, *places);
-  TraceActions actions(trace, machine, scope);
+  std::optional<events::DecodedRanks> own;
+  TraceActions actions(trace, machine, scope,
+                       options.decoded != nullptr ? *options.decoded : own.emplace(trace));
   actions.compute_by(options.times, options.factors);
   if (options.matching == Matching::kSimulated) actions.match_by_envelopes();
   EngineOptions how;
@@ -105,11 +119,7 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   out.has_contention = how.has_contention;
   out.matching = options.matching;
   out.matching_changed = result.changed;
-  for (const Stuck& one : result.stuck) {
-    const TraceActions::Place place = actions.place(one.agent);
-    out.deadlock.push_back({place.rank, place.thread, one.tag, "", kNoDefinition, one.since});
-    if (out.deadlock.size() <= kNamedCalls) name_call(trace, out.deadlock.back());
-  }
+  out.deadlock = waiting_ranks(trace, actions, result);
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return out;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "events/by_rank/decoded_ranks.h"
 #include "refrain/trace.h"
 #include "sim/engine/engine.h"
 #include "sim/lower/compute_times.h"
@@ -33,6 +34,9 @@ struct SimulateOptions {
   const ComputeTimes* times = nullptr;  // nullptr: those of the trace
   std::vector<double> factors;          // of the computation of each rank; empty: 1
   std::string folder;                   // for temporary files; empty: the current one
+  // Of the trace, for several simulations one after the other: what one has decoded the next one
+  // has. nullptr: this one is by itself.
+  events::DecodedRanks* decoded = nullptr;
   std::function<void(uint64_t done, uint64_t all)> progress;
   // When each call begins and ends on this machine: rank, thread, number of the call; ns since the
   // end of MPI_Init. Calls of a thread come in order.
