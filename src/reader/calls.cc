@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "reader/block_walk.h"
 #include "reader/calls_read.h"
 #include "reader/decode_signature.h"
+#include "reader/decoded_signatures.h"
 #include "reader/trace_impl.h"
 
 namespace refrain {
@@ -41,17 +41,14 @@ struct RankReader::Impl {
 
   const Signature& signature(SignatureId id) {
     if (id >= trace.signature_count()) return nothing;
-    std::unique_ptr<Signature>& slot = signatures[id];
-    if (slot == nullptr) {
-      if (!decoder) {
-        const int64_t position = group == nullptr ? -1 : group->place_of(rank);
-        const reader::TraceImpl& impl = reader::Internal::of(trace);
-        decoder.emplace(impl.data, impl.definitions, rank,
-                        position < 0 ? 0 : static_cast<uint64_t>(position));
-      }
-      slot = std::make_unique<Signature>(decoder->decode(id));
+    if (const Signature* const known = signatures.find(id); known != nullptr) return *known;
+    if (!decoder) {
+      const int64_t position = group == nullptr ? -1 : group->place_of(rank);
+      const reader::TraceImpl& impl = reader::Internal::of(trace);
+      decoder.emplace(impl.data, impl.definitions, rank,
+                      position < 0 ? 0 : static_cast<uint64_t>(position));
     }
-    return *slot;
+    return signatures.add(id, decoder->decode(id));
   }
 
   Trace trace;  // keeps what the rest looks into
@@ -59,7 +56,7 @@ struct RankReader::Impl {
   Times times;
   const format::Group* group;
   // Decoded so far, by id: all ranks together must not take signatures times ranks.
-  std::unordered_map<SignatureId, std::unique_ptr<Signature>> signatures;
+  reader::DecodedSignatures signatures;
   std::vector<const Signature*> of_terminal;  // the same
   std::optional<reader::SignatureDecoder> decoder;
   const Signature nothing{};
