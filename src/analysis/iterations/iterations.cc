@@ -14,6 +14,7 @@
 #include "analysis/waits/wait_states.h"
 #include "events/buffers/transfers.h"
 #include "events/payload.h"
+#include "reader/time_store.h"
 
 namespace refrain::analysis {
 namespace {
@@ -224,14 +225,19 @@ struct IterationTable::Impl {
   // The loop of the run that a location's loop is.
   size_t find_loop(const LocalLoop& local) {
     size_t best = loops.size();
-    double most = 0;
-    for (size_t i = 0; i < loops.size(); ++i) {
-      if (loops[i].name != local.name) continue;
-      if (!local.name.empty()) return i;
-      const double like = iterations::likeness(loops[i].like, loops[i].most, local);
-      if (like > most) best = i, most = like;
+    if (local.name.empty()) {
+      double most = 0;
+      for (const auto& [i, both] : by_call.sharing(local)) {
+        const double like = iterations::likeness(loops[i].like, loops[i].most, local, both);
+        if (like > most) best = i, most = like;
+      }
+    } else {
+      for (size_t i = 0; i < loops.size(); ++i)
+        if (loops[i].name == local.name) return i;
     }
-    if (best == loops.size()) loops.push_back({local.name, local, UINT64_MAX, 0, {}, {}});
+    if (best < loops.size()) return best;
+    if (local.name.empty()) by_call.add(best, local);
+    loops.push_back({local.name, local, UINT64_MAX, 0, {}, {}});
     return best;
   }
 
@@ -339,6 +345,7 @@ struct IterationTable::Impl {
   std::vector<std::set<std::string>> marks_of_group;
   std::vector<KeptLocation> locations;  // by rank, then thread
   std::vector<Loop> loops;
+  iterations::LoopsByCall by_call;  // until short ones are dropped
   uint64_t segments = 0;
   Iterations out;
 };
@@ -374,6 +381,7 @@ Iterations IterationTable::finish() {
 }
 
 Result<Iterations> find_iterations(const Trace& trace, const IterationOptions& options) {
+  reader::expect_more_walks(trace);
   auto table = IterationTable::measure(trace, options);
   if (!table.ok()) return table.error();
   WaitAdder adder(*table);

@@ -11,9 +11,7 @@ constexpr double kAsMany = 1.25;     // the largest ratio of two numbers that ar
 
 bool as_many(double a, double b) { return std::max(a, b) <= kAsMany * std::min(a, b); }
 
-double common_part(const LocalLoop& a, const LocalLoop& b) {
-  size_t both = 0;
-  for (const auto& [key, count] : a.calls) both += b.calls.contains(key) ? 1 : 0;
+double common_part(const LocalLoop& a, const LocalLoop& b, size_t both) {
   const size_t all = a.calls.size() + b.calls.size() - both;
   return all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all);
 }
@@ -33,12 +31,30 @@ bool has_common_pace(const LocalLoop& a, const LocalLoop& b) {
 
 }  // namespace
 
-double likeness(const LocalLoop& a, uint64_t iterations, const LocalLoop& b) {
-  const double part = common_part(a, b);
+double likeness(const LocalLoop& a, uint64_t iterations, const LocalLoop& b, size_t both) {
+  const double part = common_part(a, b, both);
   if (part < kLikeEnough) return 0;
   const bool is_as_long =
       as_many(static_cast<double>(iterations), static_cast<double>(b.iterations));
   return is_as_long || has_common_pace(a, b) ? part : 0;
+}
+
+void LoopsByCall::add(size_t loop, const LocalLoop& calls) {
+  for (const auto& [key, count] : calls.calls) loops_[key].push_back(loop);
+}
+
+std::vector<std::pair<size_t, size_t>> LoopsByCall::sharing(const LocalLoop& loop) const {
+  std::vector<size_t> all;
+  for (const auto& [key, count] : loop.calls)
+    if (const auto known = loops_.find(key); known != loops_.end())
+      all.insert(all.end(), known->second.begin(), known->second.end());
+  std::sort(all.begin(), all.end());
+  std::vector<std::pair<size_t, size_t>> out;
+  for (const size_t one : all) {
+    if (out.empty() || out.back().first != one) out.emplace_back(one, 0);
+    ++out.back().second;
+  }
+  return out;
 }
 
 }  // namespace refrain::analysis::iterations
