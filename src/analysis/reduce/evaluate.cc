@@ -73,6 +73,7 @@ class Evaluator {
       return base::usage("the times are reduced already: " + spec->to_string(), full_.name());
     const auto size = full_.time_size();
     if (!size.ok()) return size.error();
+    reader::expect_more_walks(full_);
     auto found = diagnosis_of(full_);
     if (!found.ok()) return found.error();
     diagnosis_ = std::move(*found);
@@ -134,6 +135,7 @@ class Evaluator {
     verdict.scope = verdict.segments.across == AcrossRanks::kOff ? Scope::kIntra : Scope::kCombined;
     verdict.file_bytes = rebuilt.info().file_bytes;
     if (const auto size = rebuilt.time_size(); size.ok()) verdict.times_bytes = size->bytes;
+    reader::expect_more_walks(rebuilt);
     const auto apart = distance(full_, rebuilt);
     if (!apart.ok()) return apart.error();
     verdict.distance_ns = apart->percentile_ns();

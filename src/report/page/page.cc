@@ -3,6 +3,7 @@
 #include "report/page/page.h"
 
 #include "base/bytes.h"
+#include "reader/time_store.h"
 #include "report/page/page_assets.h"
 #include "report/page/section.h"
 #include "text/escape.h"
@@ -33,6 +34,7 @@ std::string blob_of(const PageData& data) {
 }  // namespace
 
 PageData page_data(const Trace& trace, reader::Symbols& symbols, const PageOptions& options) {
+  reader::expect_more_walks(trace);  // the sections ask one after the other
   const std::vector<std::unique_ptr<PageSection>> sections = page_sections();
   events::CommTable comms(trace);
   PageAnswers answers;
