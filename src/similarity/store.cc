@@ -123,6 +123,11 @@ bool SegmentStore::representative_matches(const Representative& rep,
   const double* stored = &arena_[rep.offset];
   if (is_wave()) {
     const size_t size = wavelet_size(n);
+    // Two vectors are at least as far apart as their largest values, which are at hand. Sums are
+    // rounded: by far less than this more.
+    constexpr double kRounding = 1 + 1e-9;
+    const double limit = threshold_ * std::max(rep.max_value, scratch_max_);
+    if (std::fabs(rep.max_value - scratch_max_) > limit * kRounding) return false;
     return vectors_match(method, threshold_, {&scratch_[0], size}, scratch_max_, {stored + n, size},
                          rep.max_value);
   }
