@@ -2,8 +2,30 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/iterations/likeness.h"
+
 namespace refrain::analysis {
 namespace {
+
+TEST(LoopsByCall, AreThoseThatMakeACallThatTheLoopMakes) {
+  using iterations::LocalLoop;
+  iterations::LoopsByCall loops;
+  const LocalLoop first{"", {{7, 10}, {8, 10}, {9, 20}}, 10}, second{"", {{1, 5}}, 5},
+      third{"", {{8, 4}, {10, 4}}, 4};
+  loops.add(0, first);
+  loops.add(1, second);
+  loops.add(3, third);
+  using Shared = std::vector<std::pair<size_t, size_t>>;
+  EXPECT_EQ(loops.sharing({"", {{8, 1}, {9, 1}, {11, 1}}, 1}), (Shared{{0, 2}, {3, 1}}));
+  EXPECT_EQ(loops.sharing({"", {{1, 1}}, 1}), (Shared{{1, 1}}));
+  EXPECT_EQ(loops.sharing({"", {{2, 1}}, 1}), Shared());
+  // Of four calls two, in as many iterations; or with a call that comes as often in each.
+  EXPECT_EQ(iterations::likeness(first, 10, {"", {{8, 9}, {9, 9}, {11, 9}}, 9}, 2), 0.5);
+  EXPECT_EQ(iterations::likeness(first, 10, {"", {{8, 3}, {9, 3}, {11, 3}}, 3}, 2), 0.5);
+  EXPECT_EQ(iterations::likeness(first, 10, {"", {{8, 30}, {9, 3}, {11, 3}}, 3}, 2), 0);
+  // Too few calls of both.
+  EXPECT_EQ(iterations::likeness(first, 10, {"", {{8, 10}, {10, 1}, {11, 1}}, 10}, 1), 0);
+}
 
 TEST(Trend, IsNamedWhereChanceDoesNotExplainIt) {
   const auto is_named = [](size_t iterations, double share, double fit) {

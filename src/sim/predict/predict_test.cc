@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "format/encode/encode.h"
 #include "reader/test_trace.h"
 #include "sim/predict/recorded_spread.h"
+#include "sim/testing/programs.h"
 
 namespace refrain::sim {
 namespace {
@@ -232,6 +234,38 @@ TEST(RecordedSpread, TheRecordersWorkIsNoChance) {
   builder.data().own_work = {own};
   const RecordedSpread out = recorded_spread(builder.open());
   EXPECT_EQ(out.deviation, (std::vector<double>{0, 0}));
+}
+
+// What one simulation has decoded serves the next one, on another machine, and changes nothing.
+TEST(DecodedRanks, ServeSeveralSimulations) {
+  const auto data = testing::merged(16, [](uint64_t rank) {
+    return testing::lu(rank, {4, 4}, 3, 5);
+  });
+  ASSERT_TRUE(data.ok());
+  const auto trace = Trace::from_bytes(*format::encode(*data), "lu");
+  ASSERT_TRUE(trace.ok());
+  const auto machine = parse_machine(testing::kSwitchMachine, "m.toml");
+  ASSERT_TRUE(machine.ok());
+  events::DecodedRanks decoded(*trace);
+  std::vector<size_t> ops;
+  for (const double factor : {1.0, 0.5, 4.0}) {
+    const Machine other = scaled(*machine, SweptPart::kLatency, factor);
+    SimulateOptions by_itself, with_others;
+    with_others.decoded = &decoded;
+    const auto one = simulate(*trace, other, by_itself);
+    const auto again = simulate(*trace, other, with_others);
+    ASSERT_TRUE(one.ok() && again.ok());
+    EXPECT_EQ(one->predicted_ns, again->predicted_ns);
+    EXPECT_EQ(one->messages, again->messages);
+    EXPECT_EQ(one->events, again->events);
+    EXPECT_GT(again->messages, 0U);
+    for (size_t r = 0; r < one->ranks.size(); ++r)
+      EXPECT_EQ(one->ranks[r].end, again->ranks[r].end) << r;
+    ops.push_back(decoded.of(5).decoder.ops().size());
+  }
+  EXPECT_GT(ops[0], 0U);
+  EXPECT_EQ(ops[1], ops[0]);
+  EXPECT_EQ(ops[2], ops[0]);
 }
 
 TEST(UnitTimes, TheExpectedRangeGrowsWithTheSamples) {
