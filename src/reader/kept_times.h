@@ -1,7 +1,7 @@
 // KeptTimes: times of blocks that are read again and again, packed so that they take less time to
 // read than in the file.
 //
-// To decode a block from the file takes ten times as long as to unpack it here. A block is kept
+// To decode blocks from the file is most of the time of a walk through exact times. A block is kept
 // when it is decoded the second time, so a verb that reads the times once pays nothing; or the
 // first time, once somebody says that the times will be read again. A call takes 4 to 6 bytes.
 //
