@@ -178,7 +178,7 @@ def usage(test, folder):
     done = test.record(folder, "--messages", "ranks:1,9")
     expect(done.status == 0 and b"names rank 9, and the job has ranks 0 to 2" in done.stderr,
            f"a rank that is not there: {done.stderr.decode(errors='replace')}")
-    for words, part in ((("--messages", "ranks:3-1"), "ranks"), (("--messages", ""), "says nothing"),
+    for words, part in ((("--messages", "ranks:3-1"), "ranks"), (("--messages", ""), "needs a value"),
                         (("--messages", "representatives:"), "names no file"),
                         (("--messages", "all", "--node-size", "-1"), "--node-size"),
                         (("--messages", "some"), "some"),
