@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "base/text_file.h"
 
@@ -68,7 +71,13 @@ base::Status read_cores(const Json& line, Samples& out) {
   return base::Done{};
 }
 
-base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
+// What was read so far: samples, and the cell of each test, size, count and delay.
+struct Read {
+  size_t samples = 0;
+  std::map<std::tuple<SampleTest, uint64_t, uint64_t, uint64_t>, size_t> cells;
+};
+
+base::Status read_cell(const Json& line, Read& read, Samples& out) {
   SampleCell cell;
   const std::string test = text(line, "test");
   size_t i = 0;
@@ -90,8 +99,8 @@ base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
   const auto ns = line.find("ns");
   if (ns == line.end() || !ns->is_array() || ns->empty())
     return base::usage("'ns' has to be an array of times");
-  samples += ns->size();
-  if (samples > kMostSamples || out.cells.size() >= kMostCells)
+  read.samples += ns->size();
+  if (read.samples > kMostSamples || out.cells.size() >= kMostCells)
     return base::usage("too many samples");
   for (const Json& one : *ns) {
     if (!one.is_number()) return base::usage("'ns' has to be an array of times");
@@ -100,15 +109,14 @@ base::Status read_cell(const Json& line, size_t& samples, Samples& out) {
       return base::usage("a time in 'ns' is not one");
     cell.ns.push_back(value);
   }
-  const auto is_same = [&](const SampleCell& known) {
-    return known.test == cell.test && known.bytes == cell.bytes && known.count == cell.count &&
-           known.delay_ns == cell.delay_ns;
-  };
-  const auto known = std::find_if(out.cells.begin(), out.cells.end(), is_same);
-  if (known == out.cells.end())
+  const auto [known, is_new] =
+      read.cells.try_emplace({cell.test, cell.bytes, cell.count, cell.delay_ns}, out.cells.size());
+  if (is_new) {
     out.cells.push_back(std::move(cell));
-  else
-    known->ns.insert(known->ns.end(), cell.ns.begin(), cell.ns.end());
+  } else {
+    std::vector<double>& all = out.cells[known->second].ns;
+    all.insert(all.end(), cell.ns.begin(), cell.ns.end());
+  }
   return base::Done{};
 }
 
@@ -118,7 +126,8 @@ std::string_view name_of(SampleTest test) { return kNames[static_cast<size_t>(te
 
 base::Result<Samples> parse_samples(std::string_view text, const std::string& name) {
   Samples out;
-  size_t samples = 0, number = 0;
+  Read read;
+  size_t number = 0;
   while (!text.empty()) {
     const std::string_view row = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), row.size() + 1));
@@ -129,7 +138,7 @@ base::Result<Samples> parse_samples(std::string_view text, const std::string& na
     if (!line.is_object()) return base::usage("a line that is no JSON object", at);
     const base::Status status = number == 1                    ? read_header(line, out)
                                 : line.contains("cores_taken") ? read_cores(line, out)
-                                                               : read_cell(line, samples, out);
+                                                               : read_cell(line, read, out);
     if (!status.ok()) return base::usage(status.error().message, at);
   }
   if (out.cells.empty()) return base::usage("no samples of refrain calibrate in it", name);

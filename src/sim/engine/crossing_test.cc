@@ -8,23 +8,18 @@
 namespace refrain::sim {
 namespace {
 
+using testing::copied;
+using testing::kL;
+using testing::kReceive;
+using testing::kSend;
 using testing::plain_machine;
+using testing::receive;
 using testing::Script;
 using testing::ScriptCall;
 using testing::ScriptTimes;
+using testing::send;
 using testing::simulate;
-
-constexpr uint32_t kSlot = 0;
-
-ScriptCall send(uint32_t channel, uint32_t to, uint64_t bytes) {
-  return {0, {{true, channel, to, kSlot, bytes}}, {kSlot}};
-}
-ScriptCall receive(uint32_t channel) { return {0, {{false, channel, 0, kSlot, 0}}, {kSlot}}; }
-
-// plain_machine()
-constexpr Time kL = 1000, kSend = 100, kReceive = 200;
-Time stream(uint64_t bytes) { return static_cast<Time>(bytes) / 2; }
-Time copied(uint64_t bytes) { return static_cast<Time>(bytes) / 10; }
+using testing::stream;
 
 // Both ranks send and receive at once; one of them does it after the other's message has come; one
 // way only.

@@ -10,31 +10,27 @@
 namespace refrain::sim {
 namespace {
 
+using testing::copied;
+using testing::kL;
+using testing::kReceive;
+using testing::kSend;
 using testing::plain_machine;
+using testing::receive;
 using testing::Script;
 using testing::ScriptCall;
 using testing::ScriptEnd;
 using testing::ScriptRank;
 using testing::ScriptTimes;
+using testing::send;
 using testing::simulate;
+using testing::stream;
 
 constexpr uint32_t kSlot = 0, kOther = 1;
 
-ScriptCall send(uint32_t channel, uint32_t to, uint64_t bytes, uint64_t computes = 0) {
-  return {computes, {{true, channel, to, kSlot, bytes}}, {kSlot}};
-}
-ScriptCall receive(uint32_t channel, uint64_t computes = 0) {
-  return {computes, {{false, channel, 0, kSlot, 0}}, {kSlot}};
-}
 ScriptCall post(bool sends, uint32_t channel, uint32_t to, uint64_t bytes, uint32_t request) {
   return {0, {{sends, channel, to, request, bytes}}, {}};
 }
 ScriptCall wait(uint32_t request, uint64_t computes) { return {computes, {}, {request}}; }
-
-// plain_machine()
-constexpr Time kL = 1000, kSend = 100, kReceive = 200;
-Time stream(uint64_t bytes) { return static_cast<Time>(bytes) / 2; }
-Time copied(uint64_t bytes) { return static_cast<Time>(bytes) / 10; }
 
 TEST(Engine, PingPong) {
   const Machine machine = plain_machine();

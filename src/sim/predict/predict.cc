@@ -44,9 +44,11 @@ Time next_is_below(const std::vector<Time>& values, double probability) {
 
 void scale(Parameter& p, double factor) { p.value *= factor, p.low *= factor, p.high *= factor; }
 
-// Whether units of ranks that ran alone are drawn from their runs.
-bool has_chance(const PredictOptions& options) {
-  return options.times != nullptr && options.simulate.skip_share == 0;
+// Units of ranks that ran alone, drawn from their runs; nullptr: PredictOptions::times as they are.
+// What --skip leaves out stands for iterations that are alike, so there is no chance.
+std::unique_ptr<const ComputeTimes> drawn_units(const PredictOptions& options, uint64_t seed) {
+  if (options.times == nullptr || options.simulate.skip_share > 0) return nullptr;
+  return std::make_unique<DrawnUnits>(*options.times, seed);
 }
 
 // One simulation of several that run side by side.
@@ -115,16 +117,17 @@ std::vector<Task> make_tasks(const Trace& trace, const Machine& machine,
         task.factors.push_back(
             noise.has(rank) ? 1 : draw(random, recorded.centre[at], recorded.deviation[at]));
     }
-    if (options.times == nullptr) task.times = std::make_unique<DrawnTimes>(noise, seed);
-    if (has_chance(options)) task.times = std::make_unique<DrawnUnits>(*options.times, seed);
+    if (options.times == nullptr)
+      task.times = std::make_unique<DrawnTimes>(noise, seed);
+    else
+      task.times = drawn_units(options, seed);
     out.push_back(std::move(task));
   }
   for (const Sweep& sweep : options.sweeps)
     for (const double factor : sweep.factors) {
       Task task;
       task.machine = scaled(machine, sweep.part, factor);
-      if (has_chance(options))
-        task.times = std::make_unique<DrawnUnits>(*options.times, options.seed);
+      task.times = drawn_units(options, options.seed);
       out.push_back(std::move(task));
     }
   return out;
@@ -284,10 +287,8 @@ base::Result<Prediction> predict(const Trace& trace, const Machine& machine,
   Prediction out;
   if (options.draws > 0 || !options.sweeps.empty()) reader::expect_more_walks(trace);
   SimulateOptions first = options.simulate;
-  // What is left out stands for iterations that are alike: no chance then.
-  std::unique_ptr<const ComputeTimes> drawn_units;
-  if (has_chance(options)) drawn_units = std::make_unique<DrawnUnits>(*options.times, options.seed);
-  first.times = drawn_units != nullptr ? drawn_units.get() : options.times;
+  const std::unique_ptr<const ComputeTimes> units = drawn_units(options, options.seed);
+  first.times = units != nullptr ? units.get() : options.times;
   events::DecodedRanks decoded(trace);
   first.decoded = &decoded;
   auto simulation = simulate(trace, machine, first);

@@ -49,4 +49,16 @@ ScriptTimes reference(const Machine& machine, const Script& script, bool& has_ti
 // distance, `of_range`: of its range.
 Machine plain_machine(const std::string& more = "", const std::string& of_range = "");
 
+inline constexpr Time kL = 1000, kSend = 100, kReceive = 200;
+inline Time stream(uint64_t bytes) { return static_cast<Time>(bytes) / 2; }
+inline Time copied(uint64_t bytes) { return static_cast<Time>(bytes) / 10; }
+
+// Calls that send or receive one message, and wait for it as request 0.
+inline ScriptCall send(uint32_t channel, uint32_t to, uint64_t bytes, uint64_t computes = 0) {
+  return {computes, {{true, channel, to, 0, bytes}}, {0}};
+}
+inline ScriptCall receive(uint32_t channel, uint64_t computes = 0) {
+  return {computes, {{false, channel, 0, 0, 0}}, {0}};
+}
+
 }  // namespace refrain::sim::testing
