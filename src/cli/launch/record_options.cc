@@ -75,8 +75,6 @@ base::Status check_messages(const RecordOptions& options) {
   const bool logs = !options[RecordOption::kMessages].empty();
   const std::string &size = options[RecordOption::kNodeSize], &map = options[RecordOption::kMap];
   if (!logs) {
-    if (options.is_given(RecordOption::kMessages))
-      return base::usage("--messages: it says nothing; all, ranks:LIST or representatives:PLAN");
     if (size != "0" || !map.empty() || !options[RecordOption::kMessageLimit].empty())
       return base::usage("--node-size, --map and --message-limit need --messages");
     return base::Done{};
