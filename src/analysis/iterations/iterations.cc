@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "analysis/iterations/cutter.h"
 #include "analysis/iterations/likeness.h"
 #include "analysis/waits/wait_states.h"
+#include "base/median.h"
 #include "events/buffers/transfers.h"
 #include "events/payload.h"
 #include "reader/time_store.h"
@@ -41,19 +43,7 @@ struct Loop {
   std::map<std::pair<CallId, DefinitionId>, uint64_t> longest;  // ns, by call
 };
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half),
-                   values.end());
-  const double upper = values[half];
-  if (values.size() % 2 == 1) return upper;
-  return (upper +
-          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half))) /
-         2;
-}
-
-IterationStats stats_of(const std::vector<double>& values) {
+IterationStats stats_of(std::vector<double> values) {
   IterationStats out;
   if (values.empty()) return out;
   out.min = out.max = values[0];
@@ -63,7 +53,7 @@ IterationStats stats_of(const std::vector<double>& values) {
     out.max = std::max(out.max, v);
   }
   out.mean = out.sum / static_cast<double>(values.size());
-  out.median = median_of(values);
+  out.median = base::median(std::span(values));
   return out;
 }
 
@@ -101,7 +91,7 @@ void put_numbers(IterationLoop& out) {
   std::vector<double> deviations;
   deviations.reserve(duration.size());
   for (const double v : duration) deviations.push_back(std::abs(v - out.duration_ns.median));
-  const double typical = 1.4826 * median_of(deviations);
+  const double typical = 1.4826 * base::median(std::span(deviations));
   const double limit = out.duration_ns.median + std::max(kOutlierDeviations * typical,
                                                          kOutlierShare * out.duration_ns.median);
   for (size_t i = 0; i < duration.size(); ++i)

@@ -18,6 +18,7 @@
 #include <span>
 #include <utility>
 
+#include "base/median.h"
 #include "cli/launch/own_files.h"
 #include "cli/output/common.h"
 #include "format/encode/encode.h"
@@ -191,13 +192,6 @@ base::Result<std::vector<uint64_t>> read_units(const std::string& path) {
   return out;
 }
 
-// Of ascending times; between the two in the middle where they are even in number.
-uint64_t median_of(const std::vector<uint64_t>& times) {
-  const size_t half = times.size() / 2;
-  if (times.size() % 2 == 1) return times[half];
-  return times[half - 1] + (times[half] - times[half - 1]) / 2;
-}
-
 // Of one thread, the units of all runs. Runs in which a unit was interrupted do not count, unless
 // all were.
 Vector vector_of(Rank rank, uint32_t thread, const std::vector<std::vector<uint64_t>>& runs) {
@@ -217,10 +211,10 @@ Vector vector_of(Rank rank, uint32_t thread, const std::vector<std::vector<uint6
       for (const auto& run : runs) times.push_back(run[k] & ~kInterrupted);
     }
     for (uint64_t& t : times) t = std::min(t, format::vectors::kMaxNs);
-    std::sort(times.begin(), times.end());
-    v.least_ns.push_back(times.front());
-    v.median_ns.push_back(median_of(times));
-    v.spread_ns.push_back(times.back() - times.front());
+    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    v.least_ns.push_back(*least);
+    v.spread_ns.push_back(*most - *least);
+    v.median_ns.push_back(base::median(std::span(times)));
   }
   return v;
 }

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "base/median.h"
 
 namespace refrain::sim {
 namespace {
 
 constexpr double kNormal = 1.4826;   // median absolute deviation -> standard deviation
 constexpr double kResolution = 0.3;  // ns: of a time in whole ns
-
-double median(std::vector<double>& values) {
-  const size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<int64_t>(half), values.end());
-  const double upper = values[half];
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), values.begin() + static_cast<int64_t>(half)) + upper) /
-         2;
-}
 
 double misfit_of(const std::vector<Point>& points, const Line& line) {
   double sum = 0;
@@ -32,11 +26,11 @@ double misfit_of(const std::vector<Point>& points, const Line& line) {
 Estimate robust_mean(std::vector<double> samples) {
   Estimate out;
   if (samples.empty()) return out;
-  const double middle = median(samples);
+  const double middle = base::median(std::span(samples));
   std::vector<double> off;
   off.reserve(samples.size());
   for (const double s : samples) off.push_back(std::fabs(s - middle));
-  const double spread = kNormal * median(off);
+  const double spread = kNormal * base::median(std::span(off));
   const double most = std::max(kOutlier * spread, 1.0);
   double sum = 0, squares = 0;
   for (const double s : samples) {
