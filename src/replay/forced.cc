@@ -117,12 +117,13 @@ void Engine::force_amount(Frame& frame) {
   const auto type = mpi_runtime::handle_of<MPI_Datatype>(static_cast<uint64_t>(a.slot(1).number));
   const bool counts_types = frame.meaning.plain == mpi::kMPI_Get_count;
   const auto says = [&] {
-    int found = 0;
+    MPI_Count found = 0;
+    int types = 0;
     if (counts_types)
-      REFRAIN_QUIET(MPI_Get_count)(status, type, &found);
+      REFRAIN_QUIET(MPI_Get_count)(status, type, &types);
     else
-      REFRAIN_QUIET(MPI_Get_elements)(status, type, &found);
-    return found;
+      REFRAIN_QUIET(MPI_Get_elements_x)(status, type, &found);
+    return counts_types ? MPI_Count{types} : found;
   };
   if (says() == count.number) return;
   int size = 0;
