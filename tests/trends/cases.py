@@ -78,5 +78,8 @@ CASES = [
     Case("sweep_32p", "sweep", 32, "late_sender", "MPI_Recv", sweep((8, 4))),
 ]
 
+# Interference of fewer nodes, and more ranks of the sweep: no kind of wait that the others have not.
+REST = {"%s_32" % kind for kind in KINDS} | {"sweep_32p"}
+
 # Not of the thesis: who computes where is another thing in each iteration, and hardly anybody waits.
 SWAPPED = Case("swapped", "swapped", 2, None, None, None)
