@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,7 +63,70 @@ static int finds_itself(int rank, int size) {
   MPI_Allgather(&own, sizeof own, MPI_BYTE, told, 1, MPI_INT, MPI_COMM_WORLD);
   MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in_place, 1, MPI_INT, MPI_COMM_WORLD);
   MPI_Gatherv(&own, 1, MPI_INT, lists, counts, at, MPI_INT, 0, MPI_COMM_WORLD);
-  return told[rank] == own && in_place[rank] == own && (rank != 0 || lists[size - 1] == own);
+  int* tells[kMost] = {NULL};
+  int* const mine = &taken[getpid() % kNumbers];
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, tells, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  return told[rank] == own && in_place[rank] == own && (rank != 0 || lists[size - 1] == own) &&
+         tells[rank] == mine;
+}
+
+static int is_other(int number) { return number ^ (int)getpid(); }
+
+// What a rank has worked out differs from run to run, and what the others do follows from it: rank
+// 0 gives each rank the tag of its message to itself, and all find the largest of their numbers.
+static int agrees(int rank, int size) {
+  enum { kMost = 64 };
+  int tags[kMost], numbers_of[kMost], tag = 0, largest = 0, got = -1;
+  for (int i = 0; i < kMost; ++i) tags[i] = is_other(i) % 1000;
+  MPI_Scatter(tags, 1, MPI_INT, &tag, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const int number = is_other(rank) % 777;
+  MPI_Allgather(&number, 1, MPI_INT, numbers_of, 1, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < size; ++i)
+    if (numbers_of[i] > largest) largest = numbers_of[i];
+  tag += 1000 * largest;
+  MPI_Sendrecv(&largest, 1, MPI_INT, 0, tag, &got, 1, MPI_INT, 0, tag, MPI_COMM_SELF,
+               MPI_STATUS_IGNORE);
+  return got == largest;
+}
+
+// Arrays whose distance on the heap differs from run to run, in one datatype.
+static int takes_two_arrays(void) {
+  enum { kGrain = 2 * sizeof(void*) };
+  static char heap[1 << 20];
+  char* const first = heap;
+  char* const second = heap + (2 + getpid() % 30000) * kGrain;
+  const int lengths[2] = {kGrain, kGrain};
+  char sent[2 * kGrain];
+  MPI_Aint at[2];
+  MPI_Datatype both;
+  MPI_Get_address(first, &at[0]);
+  MPI_Get_address(second, &at[1]);
+  at[1] -= at[0];
+  at[0] = 0;
+  MPI_Type_create_hindexed(2, lengths, at, MPI_CHAR, &both);
+  MPI_Type_commit(&both);
+  memset(sent, 1, kGrain);
+  memset(sent + kGrain, 2, kGrain);
+  MPI_Sendrecv(sent, 2 * kGrain, MPI_CHAR, 0, 5, first, 1, both, 0, 5, MPI_COMM_SELF,
+               MPI_STATUS_IGNORE);
+  MPI_Type_free(&both);
+  return first[0] == 1 && second[kGrain - 1] == 2;
+}
+
+// The extent of elements, which is a matter of the program and not of its memory.
+static int resizes(void) {
+  MPI_Datatype wide;
+  MPI_Aint lower = 0, extent = 0;
+  MPI_Type_create_resized(MPI_INT, 0, is_changed("extent") ? 60 : 40, &wide);
+  MPI_Type_get_extent(wide, &lower, &extent);
+  MPI_Type_free(&wide);
+  return extent == 40;
+}
+
+// Memory of another rank, outside of MPI: nobody makes it for a rank that is alone.
+static void share(void) {
+  const int id = 0x7ffffff0;
+  if (is_changed("shared") && shmat(id, NULL, 0) != (void*)-1) abort();
 }
 
 // MPI gives out the group of a communicator twice, with one handle: either is to be freed.
@@ -83,13 +147,16 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!finds_itself(rank, size) || !keeps_group(rank)) return 1;
+  if (!agrees(rank, size) || !takes_two_arrays() || !resizes()) return 1;
+  share();
+  if (is_changed("quiet") && freopen("/dev/null", "w", stderr) == NULL) return 1;
   unsigned sum = (unsigned)rank + 1;
   const double begin = MPI_Wtime();
   for (int round = 0; round < kRounds; ++round) {
     const int is_late = round == kRounds - 1;
     for (int i = 0; i < kNumbers; ++i) numbers[i] = (int)(sum = sum * 1664525u + 1013904223u);
     const int count = is_late && is_changed("count") ? kNumbers - 1 : kNumbers;
-    const int tag = is_late && is_changed("tag") ? 8 : 7;
+    const int tag = is_late && (is_changed("tag") || is_changed("quiet")) ? 8 : 7;
     if (is_late && is_changed("skip")) continue;
     pthread_t thread;
     double latest = 0.0;

@@ -105,10 +105,19 @@ def guard(folder):
     at = r"refrain: rank 1, thread 0, call \d+, MPI_\w+ at ring.*: "
     for change, what in (("count", r"sendcount is 29999, in the trace 30000"), ("tag", r"sendtag is 8, in the trace 7"),
                          ("skip", r"the program calls MPI_Finalize, the trace has MPI_Sendrecv"),
-                         ("more", r"the program calls MPI_Barrier, the trace has MPI_Finalize")):
+                         ("more", r"the program calls MPI_Barrier, the trace has MPI_Finalize"),
+                         ("extent", r"extent is 60, in the trace 40"),
+                         ("quiet", r"sendtag is 8, in the trace 7")):  # it sends its own stderr away
         done = solo(folder, 1, "--scratch", folder + "/scratch", RING_CHANGE=change)
         expect(done.returncode == 1 and re.search(at + what, done.stderr),
                "a changed %s is found: %d, %s" % (change, done.returncode, done.stderr))
+
+
+def outside_of_mpi(folder):
+    """Ranks that share memory by the system run on, if they can without it; one line says what is not there."""
+    done = solo(folder, 1, "--scratch", folder + "/scratch", RING_CHANGE="shared")
+    expect(done.returncode == 0 and done.stderr.count("a System V segment that is not there") == 1,
+           "memory of other ranks is missed: %d, %s" % (done.returncode, done.stderr))
 
 
 def times(folder):
@@ -214,9 +223,8 @@ def main():
         printed = record(folder, "run.rfn")
         if not expectations.failures:
             for part in (lambda: alone(folder, printed), lambda: is_there_until_freed(folder), lambda: guard(folder),
-                         lambda: built_anew(folder), lambda: times(folder), lambda: no_network(folder),
-                         lambda: ends_early(folder),
-                         lambda: bad_input(folder)):
+                         lambda: outside_of_mpi(folder), lambda: built_anew(folder), lambda: times(folder),
+                         lambda: no_network(folder), lambda: ends_early(folder), lambda: bad_input(folder)):
                 part()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -97,6 +97,8 @@ void set_environment(const Trace& trace, const SoloArguments& options, Rank rank
     const std::string r = std::to_string(rank), n = std::to_string(trace.rank_count());
     for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) set(name, r);
     for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}) set(name, n);
+    // UCX, which an MPI may load, puts its own functions over those for memory at that time.
+    set("UCX_MEM_EVENTS", "no");
   }
   const char* const before = std::getenv("LD_PRELOAD");
   set("LD_PRELOAD", before == nullptr || *before == '\0' ? library : library + ":" + before);

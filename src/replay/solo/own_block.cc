@@ -1,11 +1,17 @@
-// What a rank sends itself in a collective: it is what the program passes now, not what is logged.
+// What a rank sends itself in a collective: what names this process in it is what it passes now.
 //
 // The log has the whole buffer that a gather has filled, the rank's own block included. That block
 // is the one part whose origin is in this process, and it may hold what has another value in each:
 // ranks tell each other the addresses of their memory by MPI_Allgather, and use their own one.
+// The rest of it stays as it is in the log. A program may compute something else each time (random
+// numbers, times, threads), and what the other ranks did fits what it had sent in the recorded run.
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "mpi/call_ids.h"
 #include "replay/solo/player.h"
@@ -35,6 +41,37 @@ bool has_blocks(CallId plain) {
     case mpi::kMPI_Scatterv: return true;
     default: return false;
   }
+}
+
+template <class T>
+T word_at(const std::vector<std::byte>& bytes, size_t at) {
+  T word;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+bool is_mapped(uint64_t address) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  unsigned char is_there = 0;
+  return mincore(reinterpret_cast<void*>(address / page * page), 1, &is_there) == 0;
+}
+
+bool may_be_address(uint64_t word) { return word >= (1u << 16) && word < uint64_t{1} << 47; }
+
+// How many bytes there name this process, where the log has what named the recorded one; 0: none.
+size_t own_bytes(const std::vector<std::byte>& now, const std::vector<std::byte>& logged, size_t at,
+                 const char* host) {
+  const size_t left = now.size() - at;
+  if (left >= sizeof(uint64_t)) {
+    const auto word = word_at<uint64_t>(now, at), recorded = word_at<uint64_t>(logged, at);
+    if (word != recorded && may_be_address(word) && may_be_address(recorded) && is_mapped(word))
+      return sizeof word;
+  }
+  if (word_at<pid_t>(now, at) == getpid()) return sizeof(pid_t);
+  const size_t length = std::strlen(host) + 1;
+  const bool has_name =
+      length > 1 && left >= length && std::memcmp(now.data() + at, host, length) == 0;
+  return has_name ? length : 0;
 }
 
 }  // namespace
@@ -90,10 +127,27 @@ void Player::keep_own_block(const Frame& frame) {
   from.type.pack(from.at, from.count, own_block_);
 }
 
-void Player::put_own_block(const Frame& frame) {
+void Player::put_own_block(const Frame& frame, bool is_logged) {
   if (own_block_.empty()) return;
   const Place to = own_block(frame, *buffer_of(frame.meaning, true));
-  if (to.count > 0) to.type.unpack(own_block_, to.count, to.at);
+  if (to.count == 0) return;
+  if (!is_logged) {
+    to.type.unpack(own_block_, to.count, to.at);
+    return;
+  }
+  logged_block_.resize(to.count * static_cast<uint64_t>(to.type.size()));
+  to.type.pack(to.at, to.count, logged_block_);
+  if (own_block_ == logged_block_ || own_block_.size() != logged_block_.size()) return;
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  bool is_own = false;
+  for (size_t at = 0; at + sizeof(pid_t) <= own_block_.size(); at += sizeof(pid_t)) {
+    const size_t bytes = own_bytes(own_block_, logged_block_, at, host);
+    if (bytes == 0) continue;
+    is_own = true;
+    std::memcpy(logged_block_.data() + at, own_block_.data() + at, bytes);
+  }
+  if (is_own) to.type.unpack(logged_block_, to.count, to.at);
 }
 
 }  // namespace refrain::replay::solo

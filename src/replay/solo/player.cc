@@ -1,4 +1,5 @@
 #include "replay/solo/player.h"
+#include "replay/solo/say.h"
 
 #include <mpi.h>
 #include <sys/single_threaded.h>
@@ -66,6 +67,7 @@ Player& Player::get() {
 
 Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   const OwnFiles own;
+  keep_stderr();
   auto trace = Trace::open(options_.trace);
   if (!trace.ok()) end(static_cast<int>(trace.error().code), trace.error().to_string());
   trace_.emplace(std::move(*trace));
@@ -109,16 +111,15 @@ std::string Player::messages_path() const {
 
 void Player::end(int status, const std::string& line) const {
   std::fflush(nullptr);
-  std::fprintf(stderr, "refrain: %s\n", line.c_str());
+  say(line);
   if (inside_ != nullptr) abort_group(status);
   _exit(status);
 }
 
 void refuse_call(const char* name) {
   std::fflush(nullptr);
-  std::fprintf(stderr,
-               "refrain: the program calls %s, which nothing is known of: it cannot run alone\n",
-               name);
+  say(std::string("the program calls ") + name +
+      ", which nothing is known of: it cannot run alone");
   _exit(5);
 }
 
@@ -138,7 +139,7 @@ void Player::finish() {
                  std::string(thread->ahead.front().signature->name));
 }
 
-// One line on stderr, as a recorder prints one.
+// One line, as a recorder prints one.
 void Player::print_summary() const {
   const auto n = [](uint64_t v) { return std::to_string(v); };
   std::string line = "rank " + std::to_string(options_.rank) +
@@ -150,7 +151,7 @@ void Player::print_summary() const {
   if (counts_.file_writes > 0) line += ", " + n(counts_.file_writes) + " writes to files dropped";
   if (files_written() > 0)
     line += ", " + n(files_written()) + " files written in " + files_folder();
-  std::fprintf(stderr, "refrain: %s\n", line.c_str());
+  say(line);
 }
 
 void Player::answer_from_trace(Frame& frame) {
@@ -171,8 +172,9 @@ void Player::answer_from_trace(Frame& frame) {
   if (inside_ != nullptr) call_inside(frame);
   const bool sends_itself = plan.own_rank >= 0 && !frame.is_inside;
   if (sends_itself) keep_own_block(frame);
+  const uint64_t filled = counts_.filled;
   fill_buffers(frame);
-  if (sends_itself) put_own_block(frame);
+  if (sends_itself) put_own_block(frame, counts_.filled > filled);
   handle_error(frame);
   if (plan.request_param >= 0) complete(frame);
   if (plan.may_release) release_freed(frame);
@@ -183,8 +185,7 @@ void Player::answer_from_trace(Frame& frame) {
 void Player::tell_changed() {
   if (!sites_->has_changed()) return;
   for (const std::string& module : sites_->changed())
-    std::fprintf(stderr, "refrain: warning: %s has another build id than when it was recorded\n",
-                 module.c_str());
+    say("warning: " + module + " has another build id than when it was recorded");
 }
 
 // Threads call in the recorded order.

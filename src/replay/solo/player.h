@@ -198,7 +198,7 @@ class Player {
               const std::string& recorded);
   void guard_one(const Frame& frame, size_t i);
   void guard_array(const Frame& frame, size_t i, const Value& value);
-  bool same_number(const Value& value, int64_t given, bool may_be_address) const;
+  bool same_number(const Frame& frame, size_t i, const Value& value, int64_t given) const;
   bool same_handle(const Frame& frame, mpi::ParamKind kind, const Value& value, uint64_t given);
   std::string text_of(const Value& value) const;
   std::string text_of(mpi::ParamKind kind, uint64_t key);
@@ -248,7 +248,7 @@ class Player {
   int plan_own_block(const Signature& signature, const Plan& plan) const;
   Place own_block(const Frame& frame, const mpi::BufferInfo& buffer);
   void keep_own_block(const Frame& frame);
-  void put_own_block(const Frame& frame);
+  void put_own_block(const Frame& frame, bool is_logged);
 
   // ---- inside.cc: with the other ranks of a group ----
   void open_group(Rank first, Rank last);
@@ -321,6 +321,7 @@ class Player {
   std::vector<std::unique_ptr<Plan>> plans_;  // by signature
   std::vector<Place> places_;                 // of the call that is being answered
   std::vector<std::byte> own_block_;          // packed; of the same call
+  std::vector<std::byte> logged_block_;       // the same, as it is in the log
   std::vector<std::optional<uint64_t>> constants_;
   std::unordered_map<DefinitionId, std::optional<uint64_t>> predefined_;
   std::unordered_map<uint64_t, mpi::TypeMap> predefined_types_;
