@@ -115,10 +115,10 @@ TEST(MessageLog, MappedFilesAreRead) {
   StringSink sink;
   LogWriter log(sink);
   ASSERT_TRUE(log.start(header()));
-  std::string bytes(300000, ' ');
+  std::string bytes(900000, ' ');
   for (char& c : bytes) c = static_cast<char>(random());
   uint64_t number = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 150; ++i) {  // several windows
     const size_t n = i % 3 == 0 ? random() % bytes.size() : random() % 200;
     log.contents(0, ++number, 0, n);
     log.put(std::as_bytes(std::span(bytes)).first(n));

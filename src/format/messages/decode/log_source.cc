@@ -56,20 +56,27 @@ class MappedFile : public File {
  public:
   using File::File;
   ~MappedFile() override { unmap(); }
-  // One window at a time.
+  // One window at a time, of several blocks: to map one takes as long as to read it.
   std::string_view view_at(uint64_t offset, size_t bytes) override {
     constexpr size_t kLeast = 65536;  // to map a short piece takes longer than to copy it
-    unmap();
+    constexpr size_t kWindow = 8u << 20;
     struct stat now {};
-    if (bytes < kLeast || ::fstat(fd_, &now) != 0 || offset > static_cast<uint64_t>(now.st_size) ||
-        bytes > static_cast<uint64_t>(now.st_size) - offset)
-      return {};
-    const size_t before = offset % static_cast<uint64_t>(::getpagesize());
-    void* const window = ::mmap(nullptr, before + bytes, PROT_READ, MAP_SHARED, fd_,
-                                static_cast<off_t>(offset - before));
-    if (window == MAP_FAILED) return {};
-    window_ = {static_cast<char*>(window), before + bytes};
-    return {window_.data() + before, bytes};
+    if (bytes < kLeast || ::fstat(fd_, &now) != 0) return {};
+    const auto end = static_cast<uint64_t>(now.st_size);
+    if (offset > end || bytes > end - offset) return {};
+    if (offset < begin_ || offset - begin_ > window_.size() ||
+        bytes > window_.size() - (offset - begin_)) {
+      unmap();
+      const size_t before = offset % static_cast<uint64_t>(::getpagesize());
+      const auto size = static_cast<size_t>(
+          std::min<uint64_t>(std::max<uint64_t>(kWindow, before + bytes), end - offset + before));
+      void* const window =
+          ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_, static_cast<off_t>(offset - before));
+      if (window == MAP_FAILED) return {};
+      window_ = {static_cast<char*>(window), size};
+      begin_ = offset - before;
+    }
+    return {window_.data() + (offset - begin_), bytes};
   }
 
  private:
@@ -78,6 +85,7 @@ class MappedFile : public File {
     window_ = {};
   }
   std::span<char> window_;
+  uint64_t begin_ = 0;  // of the window, in the file
 };
 
 }  // namespace
