@@ -45,7 +45,7 @@ class Fitter {
 
  private:
   Estimate estimate(const SampleCell& cell) {
-    const Estimate out = robust_mean(cell.ns);
+    const Estimate out = robust_mean(cell.ns, cell.lines);
     out_.samples += cell.ns.size();
     out_.outliers += cell.ns.size() - out.used;
     return out;

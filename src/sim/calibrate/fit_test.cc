@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 
+#include "sim/calibrate/robust.h"
 #include "sim/machine/machine_text.h"
 
 namespace refrain::sim {
@@ -55,8 +56,9 @@ double measured(const Truth& t, SampleTest test, double s, double count) {
 
 class Maker {
  public:
-  Maker(uint64_t seed, double noise, double outliers)
-      : random_(seed), noise_(noise), outliers_(outliers) {}
+  // `drift`: what a line of samples differs by as a whole, one of `rounds` of each test and size.
+  Maker(uint64_t seed, double noise, double outliers, double drift = 0, size_t rounds = 1)
+      : random_(seed), noise_(noise), outliers_(outliers), drift_(drift), rounds_(rounds) {}
 
   Samples make(const Truth& truth) {
     Samples out;
@@ -94,17 +96,23 @@ class Maker {
     const double value =
         measured(truth, test, static_cast<double>(bytes), static_cast<double>(count));
     std::normal_distribution<double> noise(1, noise_);
+    std::normal_distribution<double> drift(1, drift_);
     std::uniform_real_distribution<double> share(0, 1), factor(1.5, 40);
-    for (int i = 0; i < 40; ++i) {
-      double ns = value * std::max(0.1, noise(random_));
-      if (share(random_) < outliers_) ns *= factor(random_);
-      cell.ns.push_back(std::floor(ns + 0.5));
+    for (size_t round = 0; round < rounds_; ++round) {
+      const double level = drift_ > 0 ? value * std::max(0.1, drift(random_)) : value;
+      cell.lines.push_back(40);
+      for (int i = 0; i < 40; ++i) {
+        double ns = level * std::max(0.1, noise(random_));
+        if (share(random_) < outliers_) ns *= factor(random_);
+        cell.ns.push_back(std::floor(ns + 0.5));
+      }
     }
     out.cells.push_back(std::move(cell));
   }
 
   std::mt19937_64 random_;
-  double noise_, outliers_;
+  double noise_, outliers_, drift_;
+  size_t rounds_;
 };
 
 // What is true of messages of `s` bytes, and what was found for them.
@@ -137,29 +145,59 @@ std::vector<Found> compare(const Truth& truth, const Protocol& protocol) {
   return out;
 }
 
-TEST(Fit, KnownParametersLieInTheirIntervals) {
+struct Coverage {
   size_t inside = 0, all = 0, ranges = 0;
   double widest = 0;
+};
+
+Coverage coverage(double drift, size_t rounds, bool tells_lines = true) {
+  Coverage out;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const Truth truth = two_ranges();
-    const auto found = fit_protocol(Maker(seed, 0.03, 0.05).make(truth), {});
-    ASSERT_TRUE(found.ok()) << found.error().message;
+    Samples samples = Maker(seed, 0.03, 0.05, drift, rounds).make(truth);
+    for (SampleCell& cell : samples.cells)
+      if (!tells_lines) cell.lines.clear();
+    const auto found = fit_protocol(samples, {});
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    if (!found.ok()) return out;
     EXPECT_EQ(found->protocol.eager_limit, 65536U);
     EXPECT_GT(found->outliers, found->samples / 40);
-    ranges += found->protocol.ranges.size();
+    out.ranges += found->protocol.ranges.size();
     for (const Found& one : compare(truth, found->protocol)) {
-      ++all;
-      inside += one.found.low <= one.truth && one.truth <= one.found.high ? 1 : 0;
+      ++out.all;
+      out.inside += one.found.low <= one.truth && one.truth <= one.found.high ? 1 : 0;
       EXPECT_LE(one.found.low, one.found.value);
       EXPECT_LE(one.found.value, one.found.high);
       // No interval is so wide that everything lies in it.
-      widest = std::max(widest, (one.found.high - one.found.low) / one.truth);
+      out.widest = std::max(out.widest, (one.found.high - one.found.low) / one.truth);
     }
   }
+  return out;
+}
+
+TEST(Fit, KnownParametersLieInTheirIntervals) {
+  const Coverage found = coverage(0, 1);
   // Intervals of 95 %: of 360, four standard deviations below 342 are 325.
-  EXPECT_GE(inside, all * 90 / 100) << inside << " of " << all;
-  EXPECT_LT(widest, 0.6);
-  EXPECT_LE(ranges, 20U * 4);
+  EXPECT_GE(found.inside, found.all * 90 / 100) << found.inside << " of " << found.all;
+  EXPECT_LT(found.widest, 0.6);
+  EXPECT_LE(found.ranges, 20U * 4);
+}
+
+// What a machine does for a while meets all samples of a line.
+TEST(Fit, KnownParametersLieInTheirIntervalsWhereRoundsDiffer) {
+  const Coverage found = coverage(0.03, 5);
+  EXPECT_GE(found.inside, found.all * 90 / 100) << found.inside << " of " << found.all;
+  const Coverage otherwise = coverage(0.03, 5, false);
+  EXPECT_LT(otherwise.inside, otherwise.all * 85 / 100) << otherwise.inside;
+}
+
+TEST(RobustMean, LinesThatDifferTellLessThanTheirSamples) {
+  const std::vector<double> samples = {98, 102, 118, 122, 108, 112};
+  const std::vector<size_t> lines = {2, 2, 2};
+  EXPECT_NEAR(robust_mean(samples, lines).error, 1.965 * 10 / std::sqrt(3), 1e-9);
+  EXPECT_LT(robust_mean(samples).error, 5);
+  EXPECT_EQ(robust_mean(samples, {3, 3}).error, robust_mean(samples).error);  // too few
+  EXPECT_EQ(robust_mean(samples, lines).mean, robust_mean(samples).mean);
 }
 
 TEST(Fit, WithoutNoiseParametersAreExactAndPiecesAreThoseOfTheMachine) {
@@ -222,7 +260,7 @@ TEST(Fit, WithoutCrossingThereIsNone) {
 TEST(Fit, TheLimitIsFoundThroughContradictions) {
   Samples samples;
   const auto add = [&](uint64_t bytes, double ns) {
-    samples.cells.push_back({SampleTest::kDelayed, bytes, 0, 1000, {ns, ns, 5000}});
+    samples.cells.push_back({SampleTest::kDelayed, bytes, 0, 1000, {ns, ns, 5000}, {3}});
   };
   for (const uint64_t bytes : {1, 100, 1000, 1001, 4000, 5000}) add(bytes, bytes > 1000 ? 990 : 10);
   add(50, 990);  // an interrupted one
@@ -302,6 +340,7 @@ TEST(Samples, AFileThatIsNoneIsRefusedWithItsLine) {
   ASSERT_TRUE(rounds.ok());
   ASSERT_EQ(rounds->cells.size(), 2U);
   EXPECT_EQ(rounds->cells[0].ns, (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(rounds->cells[0].lines, (std::vector<size_t>{2, 1}));
 }
 
 TEST(Samples, SayHowOftenOthersGotTheCores) {

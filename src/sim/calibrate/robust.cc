@@ -12,6 +12,35 @@ namespace {
 constexpr double kNormal = 1.4826;   // median absolute deviation -> standard deviation
 constexpr double kResolution = 0.3;  // ns: of a time in whole ns
 
+// Standard error of the mean of the lines' means; 0 where there are too few. Samples further than
+// `most` from the middle are outliers.
+double error_of_lines(const std::vector<double>& samples, const std::vector<size_t>& lines,
+                      double middle, double most) {
+  constexpr size_t kLeastLines = 3;
+  std::vector<double> means;
+  size_t begin = 0;
+  for (const size_t count : lines) {
+    double sum = 0, used = 0;
+    for (size_t i = begin; i < std::min(begin + count, samples.size()); ++i) {
+      if (std::fabs(samples[i] - middle) > most) continue;
+      sum += samples[i];
+      ++used;
+    }
+    begin += count;
+    if (used > 0) means.push_back(sum / used);
+  }
+  if (means.size() < kLeastLines) return 0;
+  const auto n = static_cast<double>(means.size());
+  double mean = 0, squares = 0;
+  for (const double one : means) mean += one / n;
+  for (const double one : means) squares += (one - mean) * (one - mean);
+  // A few means tell their deviation badly: as much wider as Student's distribution is (the first
+  // terms of R. Fisher and E. Cornish, 1960, at 97.5 %).
+  const double freedom = n - 1;
+  const double wider = 1 + 1.21 / freedom + 1.44 / (freedom * freedom);
+  return wider * std::sqrt(squares / freedom / n);
+}
+
 double misfit_of(const std::vector<Point>& points, const Line& line) {
   double sum = 0;
   for (const Point& p : points) {
@@ -23,12 +52,12 @@ double misfit_of(const std::vector<Point>& points, const Line& line) {
 
 }  // namespace
 
-Estimate robust_mean(std::vector<double> samples) {
+Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_t>& lines) {
   Estimate out;
   if (samples.empty()) return out;
-  const double middle = base::median(std::span(samples));
-  std::vector<double> off;
-  off.reserve(samples.size());
+  std::vector<double> off = samples;  // in any order, and then what each is off by
+  const double middle = base::median(std::span(off));
+  off.clear();
   for (const double s : samples) off.push_back(std::fabs(s - middle));
   const double spread = kNormal * base::median(std::span(off));
   const double most = std::max(kOutlier * spread, 1.0);
@@ -43,7 +72,8 @@ Estimate robust_mean(std::vector<double> samples) {
   out.mean = sum / n;
   const double shift = out.mean - middle;
   const double variance = std::max(0.0, squares / n - shift * shift);
-  out.error = std::max(std::sqrt(variance / std::max(1.0, n - 1)), kResolution / std::sqrt(n));
+  out.error = std::max({std::sqrt(variance / std::max(1.0, n - 1)), kResolution / std::sqrt(n),
+                        error_of_lines(samples, lines, middle, most)});
   return out;
 }
 

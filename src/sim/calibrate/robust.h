@@ -19,7 +19,11 @@ struct Estimate {
 
 inline constexpr double kOutlier = 4;
 
-Estimate robust_mean(std::vector<double> samples);
+// `lines`: how many of the samples were measured in a row; empty: all were. A machine is faster or
+// slower for a while, so samples in a row resemble each other, and many of them tell less than as
+// many of several times: where there are three lines or more, the error is the larger one of that
+// of all samples and that of the means of lines.
+Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_t>& lines = {});
 
 // A point of a curve: y at x, known up to `error`.
 struct Point {

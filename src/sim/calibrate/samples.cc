@@ -109,6 +109,7 @@ base::Status read_cell(const Json& line, Read& read, Samples& out) {
       return base::usage("a time in 'ns' is not one");
     cell.ns.push_back(value);
   }
+  cell.lines = {cell.ns.size()};
   const auto [known, is_new] =
       read.cells.try_emplace({cell.test, cell.bytes, cell.count, cell.delay_ns}, out.cells.size());
   if (is_new) {
@@ -116,6 +117,7 @@ base::Status read_cell(const Json& line, Read& read, Samples& out) {
   } else {
     std::vector<double>& all = out.cells[known->second].ns;
     all.insert(all.end(), cell.ns.begin(), cell.ns.end());
+    out.cells[known->second].lines.push_back(cell.ns.size());
   }
   return base::Done{};
 }

@@ -38,6 +38,7 @@ struct SampleCell {
   uint64_t count = 0;     // kBurst, kExchange
   uint64_t delay_ns = 0;  // kDelayed
   std::vector<double> ns;
+  std::vector<size_t> lines;  // how many samples of `ns` each line of the file has, in order
 };
 
 // How often others got the cores of the two ranks while these could have gone on, and in how long.
