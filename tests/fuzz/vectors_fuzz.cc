@@ -21,10 +21,19 @@ void reseal(std::string& file) {
   if (file.size() < kHeaderBytes) return;
   for (size_t i = 0; i < sizeof(format::vectors::kMagic); ++i) file[i] = format::vectors::kMagic[i];
   put_u32(file, 28, format::checksum32(std::string_view(file).substr(0, 28)));
+  const bool has_totals = file[10] == format::vectors::kHasTotals && file[11] == 0;
   base::ByteReader in(std::string_view(file).substr(kHeaderBytes));
   while (in.ok() && !in.at_end()) {
     in.varint(), in.varint(), in.u8(), in.varint(), in.varint();
     const uint64_t units = in.varint();
+    if (has_totals) {
+      const size_t begin = kHeaderBytes + in.position();
+      for (uint64_t left = in.varint(); in.ok() && left > 0; --left) in.varint();
+      const size_t end = kHeaderBytes + in.position();
+      in.u32();
+      if (in.ok())
+        put_u32(file, end, format::checksum32(std::string_view(file).substr(begin, end - begin)));
+    }
     for (uint64_t first = 0; in.ok() && first < units; first += format::vectors::kBlockUnits) {
       in.u32();
       const uint32_t stored = in.u32();

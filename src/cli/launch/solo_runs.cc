@@ -31,6 +31,7 @@
 namespace refrain::cli {
 namespace {
 
+using format::vectors::kMaxNs;
 using format::vectors::Vector;
 using format::vectors::VectorFile;
 using options::Variable;
@@ -203,6 +204,7 @@ Vector vector_of(Rank rank, uint32_t thread, const std::vector<std::vector<uint6
   v.runs = static_cast<uint32_t>(runs.size());
   size_t units = runs.front().size();
   for (const auto& run : runs) units = std::min(units, run.size());
+  v.totals_ns.assign(runs.size(), 0);
   std::vector<uint64_t> times;
   for (size_t k = 0; k < units; ++k) {
     times.clear();
@@ -212,11 +214,16 @@ Vector vector_of(Rank rank, uint32_t thread, const std::vector<std::vector<uint6
       ++v.doubtful;
       for (const auto& run : runs) times.push_back(run[k] & ~kInterrupted);
     }
-    for (uint64_t& t : times) t = std::min(t, format::vectors::kMaxNs);
+    for (uint64_t& t : times) t = std::min(t, kMaxNs);
     const auto [least, most] = std::minmax_element(times.begin(), times.end());
     v.least_ns.push_back(*least);
     v.spread_ns.push_back(*most - *least);
     v.median_ns.push_back(base::median(std::span(times)));
+    // A run lasts as long as any in a unit in which it was interrupted.
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const uint64_t own = (runs[i][k] & kInterrupted) == 0 ? runs[i][k] : v.median_ns.back();
+      v.totals_ns[i] = std::min(v.totals_ns[i] + std::min(own, kMaxNs), kMaxNs);
+    }
   }
   return v;
 }

@@ -45,7 +45,7 @@ bool get_column(ByteReader& in, uint64_t count, std::vector<uint64_t>& values) {
   return true;
 }
 
-void put_vector(ByteWriter& out, const Vector& v) {
+void put_vector(ByteWriter& out, const Vector& v, bool has_totals) {
   const uint64_t units = v.least_ns.size();
   out.put_varint(v.rank);
   out.put_varint(v.thread);
@@ -53,6 +53,13 @@ void put_vector(ByteWriter& out, const Vector& v) {
   out.put_varint(v.runs);
   out.put_varint(v.doubtful);
   out.put_varint(units);
+  if (has_totals) {
+    ByteWriter totals;
+    totals.put_varint(v.totals_ns.size());
+    for (const uint64_t total : v.totals_ns) totals.put_varint(total);
+    out.put_bytes(totals.view().data(), totals.view().size());
+    out.put_u32(checksum32(totals.view()));
+  }
   for (uint64_t first = 0; first < units; first += kBlockUnits) {
     const uint64_t count = std::min(kBlockUnits, units - first);
     ByteWriter raw;
@@ -81,7 +88,8 @@ class Decoder {
     if (in_.ok() && major != kMajor)
       return base::unsupported("version " + std::to_string(major) + " of computation vectors",
                                name_);
-    if (in_.u16() != 0)
+    const uint16_t features = in_.u16();
+    if ((features & ~kHasTotals) != 0)
       return base::unsupported("a later Refrain wrote it, with features that this one lacks",
                                name_);
     out.run = in_.u64();
@@ -94,7 +102,7 @@ class Decoder {
     if (out.ranks > kMaxRanks) return damaged("too many ranks");
     for (uint32_t i = 0; i < vectors; ++i) {
       Vector v;
-      if (auto good = vector(v, out.ranks); !good.ok()) return good.error();
+      if (auto good = vector(v, out.ranks, features == kHasTotals); !good.ok()) return good.error();
       const auto key = [](const Vector& x) { return std::pair(x.rank, x.thread); };
       if (!out.vectors.empty() && key(out.vectors.back()) >= key(v))
         return damaged("its vectors are not in order");
@@ -111,7 +119,7 @@ class Decoder {
         name_);
   }
 
-  base::Status vector(Vector& v, uint32_t ranks) {
+  base::Status vector(Vector& v, uint32_t ranks, bool has_totals) {
     const uint64_t rank = in_.varint(), thread = in_.varint();
     const uint8_t clock = in_.u8();
     const uint64_t runs = in_.varint();
@@ -125,8 +133,26 @@ class Decoder {
     v.thread = static_cast<uint32_t>(thread);
     v.clock = static_cast<Clock>(clock);
     v.runs = static_cast<uint32_t>(runs);
+    if (has_totals)
+      if (auto good = totals(v); !good.ok()) return good;
     for (uint64_t first = 0; first < units; first += kBlockUnits)
       if (auto good = block(v, std::min(kBlockUnits, units - first)); !good.ok()) return good;
+    return base::Done{};
+  }
+
+  base::Status totals(Vector& v) {
+    const size_t begin = in_.position();
+    const uint64_t count = in_.varint();
+    if (!in_.ok() || (count != 0 && count != v.runs) || count > in_.remaining())
+      return damaged("the totals of the runs make no sense");
+    for (uint64_t i = 0; i < count; ++i) {
+      v.totals_ns.push_back(in_.varint());
+      if (!in_.ok() || v.totals_ns.back() > kMaxNs)
+        return damaged("the total of a run is out of range");
+    }
+    const std::string_view summed = bytes_.substr(begin, in_.position() - begin);
+    if (in_.u32() != checksum32(summed) || !in_.ok())
+      return damaged("the checksum of the totals is wrong");
     return base::Done{};
   }
 
@@ -164,12 +190,14 @@ std::string encode(const VectorFile& file) {
   out.put_bytes(kMagic, sizeof(kMagic));
   out.put_u8(kMajor);
   out.put_u8(kMinor);
-  out.put_u16(0);
+  const bool has_totals = std::any_of(file.vectors.begin(), file.vectors.end(),
+                                      [](const Vector& v) { return !v.totals_ns.empty(); });
+  out.put_u16(has_totals ? kHasTotals : 0);
   out.put_u64(file.run);
   out.put_u32(file.ranks);
   out.put_u32(static_cast<uint32_t>(file.vectors.size()));
   out.put_u32(checksum32(out.view()));
-  for (const Vector& v : file.vectors) put_vector(out, v);
+  for (const Vector& v : file.vectors) put_vector(out, v, has_totals);
   return out.take();
 }
 

@@ -30,6 +30,9 @@ struct Vector {
   uint32_t runs = 0;                                     // that it was made from
   uint64_t doubtful = 0;                                 // units in which every run was interrupted
   std::vector<uint64_t> least_ns, median_ns, spread_ns;  // of equal lengths
+  // Of each run the sum of its units; empty: not known (files of version 1.0). What runs differ by
+  // as a whole cannot be told from their units, which may differ by as much and even out.
+  std::vector<uint64_t> totals_ns;
   bool operator==(const Vector&) const = default;
 };
 
@@ -41,7 +44,8 @@ struct VectorFile {
 };
 
 inline constexpr char kMagic[8] = {'\x89', 'R', 'F', 'V', '\r', '\n', '\x1a', '\n'};
-inline constexpr uint8_t kMajor = 1, kMinor = 0;
+inline constexpr uint8_t kMajor = 1, kMinor = 1;
+inline constexpr uint16_t kHasTotals = 1;  // a must-understand feature bit
 inline constexpr uint32_t kMaxRanks = 1u << 24, kMaxThreads = 1u << 20;
 inline constexpr uint64_t kBlockUnits = uint64_t{1} << 16;
 inline constexpr uint64_t kMaxNs = (uint64_t{1} << 53) - 1;

@@ -18,6 +18,8 @@ Vector vector_of(uint32_t rank, uint64_t units, uint32_t seed) {
     v.median_ns.push_back(v.least_ns.back() + random() % 1000);
     v.spread_ns.push_back(random() % 5000);
   }
+  for (uint32_t i = 0; i < v.runs && rank % 2 == 1; ++i)  // of others they are not known
+    v.totals_ns.push_back(random() % 1000000000);
   return v;
 }
 
@@ -60,9 +62,27 @@ TEST(VectorFile, EveryCutAndEveryChangedByteIsFound) {
     const auto read = decode(changed, "x.rfv");
     if (read.ok()) {
       EXPECT_NE(*read, file) << n;
+      EXPECT_EQ(read->vectors[0].totals_ns, file.vectors[0].totals_ns);
     }
   }
   EXPECT_FALSE(decode(bytes + "x", "x.rfv").ok());
+}
+
+// Files of version 1.0 have none, and readers of that version read files without them.
+TEST(VectorFile, WithoutTotalsThereIsNoFeature) {
+  VectorFile file;
+  file.ranks = 4;
+  put(file, vector_of(2, 20, 4));
+  const std::string without = encode(file);
+  EXPECT_EQ(without[10], 0);
+  ASSERT_TRUE(decode(without, "x.rfv").ok());
+  EXPECT_TRUE(decode(without, "x.rfv")->vectors[0].totals_ns.empty());
+  file.vectors[0].totals_ns = {1, 2, 3};
+  const std::string with = encode(file);
+  EXPECT_EQ(with[10], 1);
+  EXPECT_EQ(with.size(), without.size() + 4 + 4);
+  file.vectors[0].totals_ns = {1, 2};  // of three runs
+  EXPECT_FALSE(decode(encode(file), "x.rfv").ok());
 }
 
 TEST(VectorFile, ACountOfTheFileAllocatesNothing) {

@@ -51,6 +51,13 @@ std::unique_ptr<const ComputeTimes> drawn_units(const PredictOptions& options, u
   return std::make_unique<DrawnUnits>(*options.times, seed);
 }
 
+// What a run computes as a whole, in relation to another one: the same for all its ranks.
+double draw_run(std::mt19937_64& random, const UnitTimes* times) {
+  if (times == nullptr || times->run_deviation().deviation == 0) return 1;
+  const auto& [deviation, freedom] = times->run_deviation();
+  return std::exp(deviation * std::student_t_distribution<double>(freedom)(random));
+}
+
 // One simulation of several that run side by side.
 struct Task {
   Machine machine;
@@ -109,10 +116,11 @@ std::vector<Task> make_tasks(const Trace& trace, const Machine& machine,
     task.machine = drawn(machine, options.seed * 1'000'003 + i);
     const uint64_t seed = options.seed * 7'919 + i;
     std::mt19937_64 random(seed);
+    const double run = draw_run(random, options.times);
     for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
       const auto at = static_cast<size_t>(rank);
       if (options.times != nullptr)
-        task.factors.push_back(draw(random, 1, options.times->deviations()[at]));
+        task.factors.push_back(run * draw(random, 1, options.times->deviations()[at]));
       else
         task.factors.push_back(
             noise.has(rank) ? 1 : draw(random, recorded.centre[at], recorded.deviation[at]));

@@ -30,14 +30,23 @@ class UnitTimes : public ComputeTimes {
   std::string name() const override { return "vectors"; }
 
   // The same, but for chance: of the n runs of a unit one is drawn, by rank and unit, of which the
-  // least, the most, and the median for all others are known. Where ranks wait for each other in
-  // each iteration, a run takes the sum of what the slowest ones compute, which no run of medians
-  // does.
+  // least, the most, and the median for all others are known, without what runs differ by as a
+  // whole. Where ranks wait for each other in each iteration, a run takes the sum of what the
+  // slowest ones compute, which no run of medians does.
   uint64_t drawn(Rank rank, uint32_t thread, uint64_t seq, uint64_t seed) const;
 
   // How uncertain the sum of a rank's units is in a run, as a share of it: one standard deviation.
   // From the spread of each unit over the runs, and from the distance to the representative.
   const std::vector<double>& deviations() const { return deviations_; }
+
+  // What one more run differs by as a whole, in the logarithm of its computation, for all ranks
+  // alike: where memory is, and what else a machine does for a second, meet each unit of a run. As
+  // far as totals of runs differ by more than the chance of their units explains. With Student's
+  // distribution of so many degrees of freedom; 0: nothing is known.
+  struct RunDeviation {
+    double deviation = 0, freedom = 0;
+  };
+  const RunDeviation& run_deviation() const { return run_deviation_; }
 
  private:
   const format::vectors::Vector* vector_of(Rank rank, uint32_t thread, uint64_t seq) const;
@@ -45,6 +54,8 @@ class UnitTimes : public ComputeTimes {
   format::vectors::VectorFile file_;
   std::map<std::pair<Rank, uint32_t>, size_t> vectors_;  // of each thread of each rank
   std::vector<double> deviations_;
+  std::vector<double> own_shares_;  // of what units differ by, the part that is their own
+  RunDeviation run_deviation_;
 };
 
 // UnitTimes::drawn() with one seed. `units` outlives it.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -89,6 +92,75 @@ TEST(UnitTimes, OneRunHasNoChance) {
 // Iterations that are left out are like those that are simulated.
 TEST(UnitTimes, WhereIterationsAreSkippedUnitsAreMedians) {
   EXPECT_EQ(predicted(5, 1, 0.005).simulation.predicted_ns, Time{1000 * kBarriers});
+}
+
+// Vectors of five runs on a machine whose runs differ by `share` as a whole.
+format::vectors::VectorFile runs_of(double share, std::mt19937_64& random) {
+  constexpr uint32_t kRuns = 5;
+  std::normal_distribution<double> normal;
+  format::vectors::VectorFile out = vectors(1);
+  for (format::vectors::Vector& one : out.vectors) {
+    one.runs = kRuns;
+    std::vector<double> levels(kRuns);
+    for (double& level : levels) level = 1000 * std::exp(share * normal(random));
+    for (const double level : levels)
+      one.totals_ns.push_back(static_cast<uint64_t>(level * kBarriers));
+    std::sort(levels.begin(), levels.end());
+    one.least_ns.assign(kBarriers, static_cast<uint64_t>(levels.front()));
+    one.median_ns.assign(kBarriers, static_cast<uint64_t>(levels[kRuns / 2]));
+    one.spread_ns.assign(kBarriers, static_cast<uint64_t>(levels.back() - levels.front()));
+  }
+  return out;
+}
+
+// Runs that differ as a whole are in the interval of 90 % as often as it says, though the median of
+// five runs is all that is known of each unit.
+TEST(UnitTimes, TheIntervalHasRunsThatDifferAsAWhole) {
+  constexpr double kShare = 0.03;
+  constexpr int kTries = 40, kOthers = 20;
+  const Trace trace = barriers();
+  Plan alone;
+  alone.representative = {0, 1};
+  alone.radius_ns = {0, 0};
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  int inside = 0;
+  double widths = 0;
+  for (int i = 0; i < kTries; ++i) {
+    auto units = UnitTimes::make(trace, runs_of(kShare, random), "run.rfv", alone);
+    ASSERT_TRUE(units.ok()) << units.error().to_string();
+    EXPECT_EQ(units->run_deviation().freedom, 8);
+    PredictOptions options;
+    options.times = &*units;
+    options.seed = static_cast<uint64_t>(i) + 1;
+    const auto out = predict(trace, free_machine(), options);
+    ASSERT_TRUE(out.ok()) << out.error().to_string();
+    widths += static_cast<double>(out->high_ns - out->low_ns) / 2 / (1000.0 * kBarriers) / kTries;
+    for (int k = 0; k < kOthers; ++k) {
+      const auto run = static_cast<Time>(1000 * kBarriers * std::exp(kShare * normal(random)));
+      inside += out->low_ns <= run && run <= out->high_ns ? 1 : 0;
+    }
+  }
+  EXPECT_GT(inside, kTries * kOthers * 80 / 100);
+  EXPECT_LT(inside, kTries * kOthers * 98 / 100);
+  EXPECT_LT(widths, 3 * kShare);
+}
+
+TEST(UnitTimes, RunsThatDifferByTheirUnitsOnlyDoNotAsAWhole) {
+  const Trace trace = barriers();
+  Plan alone;
+  alone.representative = {0, 1};
+  alone.radius_ns = {0, 0};
+  format::vectors::VectorFile file = vectors(5);
+  const auto made = [&] { return UnitTimes::make(trace, file, "run.rfv", alone); };
+  EXPECT_EQ(made()->run_deviation().deviation, 0);  // version 1.0: not known
+  // 129 ns of deviation in each unit, 5770 in 2000.
+  for (format::vectors::Vector& one : file.vectors)
+    one.totals_ns = {2000000, 2005000, 1995000, 2003000, 1998000};
+  EXPECT_EQ(made()->run_deviation().deviation, 0);
+  for (format::vectors::Vector& one : file.vectors)
+    one.totals_ns = {2000000, 2100000, 1900000, 2060000, 1940000};
+  EXPECT_NEAR(made()->run_deviation().deviation, 0.0452, 0.0005);
 }
 
 }  // namespace
