@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
+
+#include "base/nearest.h"
 
 namespace refrain::mpi {
 
@@ -38,8 +42,8 @@ bool is_function(const CallInfo& call, std::string_view word) {
                                call.name.starts_with(word));
 }
 
-std::string group_words() {
-  std::string words;
+std::vector<std::string> group_words() {
+  std::vector<std::string> words;
   CallGroup last = CallGroup::kMisc;
   std::bitset<64> seen;
   for (const CallInfo& call : all_calls()) {
@@ -47,9 +51,18 @@ std::string group_words() {
     last = filter_group(call);
     if (seen[static_cast<size_t>(last)]) continue;
     seen[static_cast<size_t>(last)] = true;
-    words.append(words.empty() ? "" : ", ").append(to_string(last));
+    words.emplace_back(to_string(last));
   }
   return words;
+}
+
+base::Error unknown_word(std::string_view word) {
+  std::vector<std::string> known = group_words();
+  std::string groups;
+  for (const std::string& group : known) groups.append(groups.empty() ? "" : ", ").append(group);
+  for (const CallInfo& call : all_calls()) known.emplace_back(call.name);
+  return base::usage("no function or group '" + std::string(word) + "'" +
+                     base::did_you_mean(word, known) + " (groups: " + groups + ")");
 }
 
 // Enters the functions that the word means; an error when it means none, or half of something.
@@ -71,8 +84,7 @@ base::Status find(std::string_view word, std::bitset<CallFilter::kCalls>& found)
     known = true;
   }
   if (known) return base::Done{};
-  return base::usage("no function or group '" + std::string(word) + "' (groups: " + group_words() +
-                     ")");
+  return unknown_word(word);
 }
 
 }  // namespace

@@ -69,7 +69,11 @@ TEST(CallFilter, HalfAMessageIsNoWord) {
 }
 
 TEST(CallFilter, UnknownWordsAreNamed) {
-  EXPECT_NE(error("p2p,colls").find("'colls' (groups: p2p, "), std::string::npos);
+  EXPECT_NE(error("p2p,colls").find("'colls'; did you mean 'coll'? (groups: p2p, "),
+            std::string::npos);
+  EXPECT_NE(error("MPI_Sendd").find("'MPI_Sendd'; did you mean 'MPI_Send'? (groups: p2p, "),
+            std::string::npos);
+  EXPECT_NE(error("", "everything").find("'everything' (groups: p2p, "), std::string::npos);
   EXPECT_NE(error("", "completion").find("'completion'"), std::string::npos);
   EXPECT_NE(error(",p2p").find("''"), std::string::npos);
 }
