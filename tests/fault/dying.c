@@ -7,9 +7,9 @@
 // "finish" does not die; "lose" removes the rank's file from $REFRAIN_TEST_SPOOL and finishes much
 // later; "starve" gets no memory for the recorder from then on. REFRAIN_TEST_TAGS: how many tags
 // the polling calls have, in random order. REFRAIN_TEST_PAUSE: a request is made while recording is
-// paused. Each call is a JSON line in $REFRAIN_TEST_LOG.<rank>,
-// written by one write(2) when the call has returned: a process that dies may have made one call
-// more than it wrote, never less.
+// paused. REFRAIN_TEST_FILES: it opens files until there is no descriptor left. Each call is a JSON
+// line in $REFRAIN_TEST_LOG.<rank>, written by one write(2) when the call has returned: a process
+// that dies may have made one call more than it wrote, never less.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -157,6 +157,16 @@ static void poll(int times, int tags) {
   }
 }
 
+// As a program that forgets to close its files, under a limit that it could raise.
+static void use_up_descriptors(void) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) _exit(94);
+  files.rlim_cur = files.rlim_max / 4;
+  if (setrlimit(RLIMIT_NOFILE, &files) != 0) _exit(94);
+  while (open("/dev/null", O_RDONLY) >= 0) {
+  }
+}
+
 int main(int argc, char** argv) {
   const char* way = argv[1];
   const int victim = strcmp(argv[2], "all") == 0 ? -1 : atoi(argv[2]);
@@ -175,6 +185,7 @@ int main(int argc, char** argv) {
     const struct rlimit bytes = {(rlim_t)atol(limit), (rlim_t)atol(limit)};
     if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) return 95;
   }
+  if (getenv("REFRAIN_TEST_FILES") != NULL) use_up_descriptors();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   say("MPI_Comm_rank", "\"rank\":%ld", rank, 0, 0);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

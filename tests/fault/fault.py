@@ -311,6 +311,14 @@ def file_size_limit():
     expect(set(losses) == {"unfinished"}, "losses: %r", dict(losses))
 
 
+def no_descriptors_left():
+    """Of the program's own limit: the spool grows, and the trace is written."""
+    for more in ([], ["--timing", "exact"]):
+        case = Case("descriptors" + "".join(more))
+        check_normal(case, case.run("finish", 0, MANY, record=more, env={"REFRAIN_TEST_FILES": "1"}), 0)
+        check_whole(case)
+
+
 def lost_while_running():
     case = Case("lost-running")
     check_normal(case, case.run("lose", 2, 2000), 1)
@@ -490,6 +498,7 @@ TESTS = {
     "off": no_spool,
     "unwritable": unwritable,
     "rlimit": file_size_limit,
+    "descriptors": no_descriptors_left,
     "lost_while_running": lost_while_running,
     "lost_afterwards": lost_afterwards,
     "little_memory": little_memory,

@@ -23,6 +23,7 @@
 #include "tracer/state/abandon.h"
 #include "tracer/state/complain.h"
 #include "tracer/state/current.h"
+#include "tracer/state/file_room.h"
 #include "tracer/state/live_world.h"
 #include "tracer/state/memory.h"
 #include "tracer/state/peers.h"
@@ -148,6 +149,7 @@ void at_finalize() {
 
 void finish_world(Location& location) {
   Process& p = *location.process;
+  const FileRoom room;
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   location.in_recorder = true;
   disconnect_heap(p);

@@ -28,6 +28,7 @@
 #include "tracer/startup/startup.h"
 #include "tracer/state/abandon.h"
 #include "tracer/state/complain.h"
+#include "tracer/state/file_room.h"
 #include "tracer/state/peer_comms.h"
 #include "tracer/state/slow_path_reasons.h"
 #include "tracer/times/call_times.h"
@@ -181,6 +182,7 @@ void hand_over_by_file() {
   if (is_abandoned()) return;
   Process& p = process();
   if (has_peers()) return;
+  const FileRoom room;
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   if (p.sink != nullptr) p.sink->set_state(format::spool::State::kFinishing);
   p.clock.refine();

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "tracer/messages/rank_log.h"
+#include "tracer/state/file_room.h"
 #include "tracer/state/keep_errno.h"
 
 namespace refrain::tracer {
@@ -14,7 +15,7 @@ namespace refrain::tracer {
 bool RankLog::FileSink::create(const std::string& folder, const std::string& name) {
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return error_ = errno, false;
   path_ = folder + "/" + name;
-  const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int fd = open_file(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return error_ = errno, false;
   close(fd);
   return true;
@@ -28,7 +29,7 @@ int RankLog::FileSink::write(std::span<const std::byte> bytes, size_t reserve) {
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       end_ + bytes.size() + reserve > limit.rlim_cur && bytes.size() > reserved_)
     return EFBIG;
-  const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const int fd = open_file(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) return errno;
   // What was set apart before is there, whatever comes behind it.
   const int full = fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(end_),

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "tracer/state/file_room.h"
+
 namespace refrain::tracer {
 
 using format::spool::Chunk;
@@ -38,7 +40,7 @@ bool SpoolFile::create(const std::string& folder, const std::string& name,
   for (int n = 0; fd < 0; ++n) {
     path_ = folder + "/" + name;
     if (n > 0) path_.append(".").append(std::to_string(n));
-    fd = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = open_file(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && (errno != EEXIST || n == 1000)) return error_ = errno, false;
   }
   pages_have_room_ = sets_room_apart_for_pages(fd);
@@ -143,7 +145,7 @@ void* SpoolFile::map(uint64_t bytes) {
     return take(memory, bytes);
   }
   forget_ahead();
-  const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = open_file(path_.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return error_ = errno, nullptr;
   void* const memory = map_from(fd, bytes);
   close(fd);
@@ -183,7 +185,7 @@ void SpoolFile::drop(Chunk* c) {
   *c = head;
   // The first page stays, so that a reader finds its way to the next chunk.
   if (head.bytes > kPageBytes) {
-    const int fd = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    const int fd = open_file(path_.c_str(), O_RDWR | O_CLOEXEC);
     if (fd >= 0) {
       const int saved = errno;
       (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -211,7 +213,7 @@ void SpoolFile::let_pages_go() {
 }
 
 bool SpoolFile::read_back(uint64_t offset, uint64_t bytes, std::string& to) {
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_file(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset));
   struct stat info {};

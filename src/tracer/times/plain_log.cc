@@ -17,6 +17,7 @@
 #include "mpi_runtime/rank_exchange.h"
 #include "options/environment.h"
 #include "tracer/state/complain.h"
+#include "tracer/state/file_room.h"
 #include "tracer/state/keep_errno.h"
 #include "tracer/state/location.h"
 #include "tracer/state/memory.h"
@@ -131,7 +132,7 @@ bool PlainLog::create() {
     if (mkdir(spec_.folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
     std::string path = spec_.folder + name;
     if (number > 0) path.append(".").append(std::to_string(number));
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int fd = open_file(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {
       close(fd);
       path_ = path;
@@ -148,7 +149,7 @@ bool PlainLog::write_out(const char* bytes, uint64_t count) {
   if (path_.empty() && !create()) return false;
   // Opened for each buffer: the program may close descriptors that it has not opened, or count on
   // their numbers.
-  const int fd = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int fd = open_file(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return false;
   rlimit limit{};
   struct stat info {};
@@ -177,7 +178,7 @@ bool PlainLog::each(const Visit& visit) {
   if (written_ == 0) return true;
   // With --no-write nothing can be read again.
   if (path_.empty()) return false;
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_file(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   // Of the stdio of the C library, which is ours to use: it buffers.
   FILE* const file = fdopen(fd, "rb");
