@@ -179,10 +179,11 @@ class Combiner {
     // Nothing explains both: from here on the values themselves. A definition slot that gets a
     // table may be the communicator that later places depend on; its first values stay a's.
     find_places(t);
-    base::NestedRuns values = x.alive != 0 ? materialise(x, first_a_, view_a_, t, a_.ranks.size())
-                                           : std::move(a.values(t, k));
+    base::NestedRuns values =
+        x.alive != 0 ? materialise(x, first_a_, view_a_, t, a_.ranks.size()) : a.take_values(t, k);
+    base::NestedRuns room;
     values.append_all(y.alive != 0 ? materialise(y, first_b_, *view_b_, t, b_.ranks.size())
-                                   : b.values(t, k));
+                                   : b.values(t, k, room));
     a.set_values(t, k, std::move(values));
   }
 

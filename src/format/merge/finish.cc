@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -14,7 +16,6 @@
 #include "format/limits.h"
 #include "format/merge/group.h"
 #include "format/merge/infer_rank_expr.h"
-#include "format/merge/intern.h"
 #include "format/merge/loop_counts.h"
 #include "format/merge/order.h"
 #include "format/merge/ranks.h"
@@ -31,6 +32,16 @@ namespace {
 bool is_too_thin(const PartialTrace& p) {
   constexpr uint64_t kSmallWorld = uint64_t{1} << 20;
   return p.world_size > kSmallWorld && p.world_size / kMaxExpansion > p.ranks.size();
+}
+
+base::RunList runs_of(const SignatureList& all, size_t t, size_t k) {
+  base::NestedRuns room;
+  return all.values(t, k, room).runs();
+}
+
+int64_t first_of(const SignatureList& all, size_t t, size_t k) {
+  base::NestedRuns room;
+  return all.values(t, k, room).first();
 }
 
 class Finisher {
@@ -126,7 +137,7 @@ class Finisher {
   }
 
   // Each once, as this gives them their places in the trace.
-  void take_states(const SignatureList& all) {
+  void take_states(SignatureList& all) {
     std::vector<uint32_t> shape_of;
     for (size_t i = 0; i < p_.shapes.size(); ++i)
       shape_of.push_back(out_.signatures.add_shape(p_.shapes[i]));
@@ -141,6 +152,10 @@ class Finisher {
       mine.first = views_[0].first_place(t);
       resolve_tables(0, t, mine);
       set_exprs(mine);
+      // Places are found through definitions only.
+      for (size_t k = 0; k < all.slots(t); ++k)
+        if (structure(0, t).slots[k] == SlotNature::kInt && all.state(t, k).alive == 0)
+          all.take_values(t, k);
     }
   }
 
@@ -231,9 +246,9 @@ class Finisher {
     for (size_t i = 0; i < shape.slots.size(); ++i) {
       mine.slots[i] = state_of(all, shape, t, i, mine.first);
       if (mine.slots[i].alive != 0) continue;
+      base::RunList values = runs_of(all, t, i);
       std::optional<RankExpr> found;
       if (shape.slots[i] == SlotNature::kInt && has_one_size(g, t)) {
-        const base::RunList values = all.values(t, i).runs();
         found = find_cart(values, all_places(g, t));
         if (!found) found = find_digit(values, all_places(g, t), mine.first.size);
       }
@@ -241,7 +256,7 @@ class Finisher {
         mine.exprs[i] = *found;
       } else {
         mine.has_table = true;
-        mine.exprs[i] = {RankExpr::Kind::kTable, table(all.values(t, i)), 0, 0};
+        mine.exprs[i] = {RankExpr::Kind::kTable, table(std::move(values)), 0, 0};
       }
     }
   }
@@ -254,8 +269,7 @@ class Finisher {
     for (;;) {
       for (const uint32_t slot : structure(g, t).object_slots) {
         const SlotState s = state_of(group.signatures, structure(g, t), t, slot, {});
-        const int64_t definition =
-            s.alive != 0 ? s.first : group.signatures.values(t, slot).first();
+        const int64_t definition = s.alive != 0 ? s.first : first_of(group.signatures, t, slot);
         if (places_.in(definition, first)) return s.alive != 0 ? definition : -2;
       }
       const auto requests = p_.shapes.requests(group.signatures.shape(t));
@@ -278,12 +292,16 @@ class Finisher {
     return mes_[{g, context}] = std::move(mes);
   }
 
-  int64_t table(const base::NestedRuns& values) {
-    base::RunList list = values.runs();
-    base::ByteWriter key;
-    list.write(key);
-    const auto [index, is_new] = tables_.add(key.take());
-    if (is_new) out_.tables.push_back(std::move(list));
+  int64_t table(base::RunList list) {
+    base::ByteWriter bytes;
+    list.write(bytes);
+    const size_t hash = std::hash<std::string_view>()(bytes.view());
+    const auto [begin, end] = tables_.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (out_.tables[it->second] == list) return it->second;
+    const auto index = static_cast<uint32_t>(out_.tables.size());
+    tables_.emplace(hash, index);
+    out_.tables.push_back(std::move(list));
     return index;
   }
 
@@ -315,11 +333,11 @@ class Finisher {
     if (from.slots[i].alive == 0 && e == from.exprs[i]) return true;
     const SignatureList& all = p_.groups[g].signatures;
     const SlotState own = from.slots[i];
-    const int64_t first = own.alive != 0 ? own.first : all.values(t, i).first();
+    const int64_t first = own.alive != 0 ? own.first : first_of(all, t, i);
     const std::vector<base::RunList> no_tables;
     if (evaluate(e, from.first, 0, no_tables) != first) return false;
     const base::RunList& mes = all_places(g, t);
-    if (own.alive == 0) return explains(e, all.values(t, i).runs(), mes, from.first.size);
+    if (own.alive == 0) return explains(e, runs_of(all, t, i), mes, from.first.size);
     const RankExpr simple = choose(own, from.first);
     base::RunList values;
     if (simple.kind == RankExpr::Kind::kConst) {
@@ -349,9 +367,9 @@ class Finisher {
   std::deque<GroupView> views_;                          // by group
   std::vector<std::vector<PartialLocation>> locations_;  // by group
   uint32_t max_depth_ = 0;
-  std::unordered_map<uint32_t, SameShape> shared_;  // by final shape
-  std::vector<uint32_t> shape_of_;                  // the final one, without requests
-  Interner tables_;
+  std::unordered_map<uint32_t, SameShape> shared_;           // by final shape
+  std::vector<uint32_t> shape_of_;                           // the final one, without requests
+  std::unordered_multimap<size_t, uint32_t> tables_;         // hash -> where in the trace's tables
   std::map<std::pair<size_t, int64_t>, base::RunList> mes_;  // by group and deciding definition
   std::vector<RankExpr> exprs_;
   SharedSignature placed_;           // the signature that is being placed

@@ -40,7 +40,8 @@ int64_t GroupView::definition(uint32_t terminal, uint32_t slot, uint64_t positio
   const SlotState s = all.state(terminal, slot);
   // Alive, a definition is the same on all ranks (first_sample).
   if (s.alive != 0) return s.first;
-  const base::NestedRuns& values = all.values(terminal, slot);
+  base::NestedRuns room;
+  const base::NestedRuns& values = all.values(terminal, slot, room);
   if (position >= values.size()) return -1;
   // Asked for by far most often: it needs no list of its own.
   if (position == 0) return values.first();

@@ -72,7 +72,7 @@ inline void put_each(base::ByteWriter& out, const SignatureList& all) {
       const SlotState s = all.state(t, k);
       out.put_u8(s.alive);
       if (s.alive == 0) {
-        all.values(t, k).write(out);
+        all.write_values(t, k, out);
         continue;
       }
       out.put_zigzag(s.first);

@@ -44,7 +44,7 @@ inline void renumber_list(SignatureList& all, const ShapeTable& shapes,
         s.first = to(s.first);
         all.set_state(t, k, s);
       } else {
-        all.values(t, k) = renumber(all.values(t, k), definitions);
+        all.set_values(t, k, renumber(all.take_values(t, k), definitions));
       }
     }
   }

@@ -2,6 +2,44 @@
 
 namespace refrain::format {
 
+SignatureList::List::List(base::NestedRuns values) {
+  constexpr uint64_t kShort = 8;  // items: unpacked in little time
+  if (values.item_count() > kShort) {
+    long_ = std::make_unique<base::NestedRuns>(std::move(values));
+    return;
+  }
+  base::ByteWriter out;
+  values.write(out);
+  short_ = out.view();  // as much memory as it needs
+}
+
+const base::NestedRuns& SignatureList::List::values(base::NestedRuns& room) const {
+  if (long_ != nullptr) return *long_;
+  base::ByteReader in(short_);
+  room = base::NestedRuns::read(in, UINT64_MAX);
+  return room;
+}
+
+void SignatureList::List::write(base::ByteWriter& out) const {
+  long_ != nullptr ? long_->write(out) : out.put_bytes(short_.data(), short_.size());
+}
+
+base::NestedRuns SignatureList::List::take() {
+  base::NestedRuns room;
+  if (long_ != nullptr) {
+    room = std::move(*long_);
+    long_.reset();
+  } else {
+    values(room);
+    std::string().swap(short_);
+  }
+  return room;
+}
+
+base::NestedRuns SignatureList::take_values(size_t terminal, size_t k) {
+  return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])].take();
+}
+
 void SignatureList::push_state(const SlotState& s) {
   form_ = Form::kStates;
   if (!has_slope(s)) {
@@ -20,7 +58,7 @@ void SignatureList::push_values(base::NestedRuns values) {
   form_ = Form::kStates;
   alive_.push_back(0);
   numbers_.push_back(static_cast<int64_t>(lists_.size()));
-  lists_.push_back(std::move(values));
+  lists_.emplace_back(std::move(values));
 }
 
 void SignatureList::make_states(size_t settled) {
@@ -67,12 +105,12 @@ void SignatureList::set_values(size_t terminal, size_t k, base::NestedRuns value
   const size_t at = begin_[terminal] + k;
   // It has a list already, which is replaced; a second one would never be freed.
   if (alive_[at] == 0) {
-    lists_[static_cast<size_t>(numbers_[at])] = std::move(values);
+    lists_[static_cast<size_t>(numbers_[at])] = List(std::move(values));
     return;
   }
   alive_[at] = 0;
   numbers_.set(at, static_cast<int64_t>(lists_.size()));
-  lists_.push_back(std::move(values));
+  lists_.emplace_back(std::move(values));
 }
 
 }  // namespace refrain::format

@@ -8,10 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/nested_runs.h"
 #include "format/codes/paged_array.h"
 #include "format/merge/duration_list.h"
@@ -104,13 +107,17 @@ class SignatureList {
   void settle(size_t terminal, size_t k) {
     if (!is_all_settled()) alive_[begin_[terminal] + k] = SlotState::kSettled;
   }
-  // By position in the group, of a slot that nothing explains.
-  const base::NestedRuns& values(size_t terminal, size_t k) const {
-    return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
+  // By position in the group, of a slot that nothing explains. A short list is unpacked into
+  // `room`, which the result may be.
+  const base::NestedRuns& values(size_t terminal, size_t k, base::NestedRuns& room) const {
+    return list(terminal, k).values(room);
   }
-  base::NestedRuns& values(size_t terminal, size_t k) {
-    return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
+  // The same as bytes (NestedRuns::write()).
+  void write_values(size_t terminal, size_t k, base::ByteWriter& out) const {
+    list(terminal, k).write(out);
   }
+  // To be set anew.
+  base::NestedRuns take_values(size_t terminal, size_t k);
 
   // One after the other, durations behind all of them.
   void begin(uint32_t shape) {
@@ -186,6 +193,31 @@ class SignatureList {
   struct Line {
     int64_t first, slope;
   };
+  // Where no two calls are alike there are millions of lists, of a value for each of a few ranks:
+  // a dozen bytes each, and more than ten times as much as NestedRuns.
+  class List {
+   public:
+    explicit List(base::NestedRuns values);
+    List(const List& o)
+        : short_(o.short_),
+          long_(o.long_ ? std::make_unique<base::NestedRuns>(*o.long_) : nullptr) {}
+    List(List&&) = default;
+    List& operator=(List o) {
+      short_ = std::move(o.short_);
+      long_ = std::move(o.long_);
+      return *this;
+    }
+    const base::NestedRuns& values(base::NestedRuns& room) const;
+    void write(base::ByteWriter& out) const;
+    base::NestedRuns take();
+
+   private:
+    std::string short_;                       // as NestedRuns::write() has them
+    std::unique_ptr<base::NestedRuns> long_;  // or null
+  };
+  const List& list(size_t terminal, size_t k) const {
+    return lists_[static_cast<size_t>(numbers_[begin_[terminal] + k])];
+  }
   // A slope that is not fixed says nothing.
   static bool has_slope(const SlotState& s) {
     return (s.alive & SlotState::kSlopeFixed) != 0 && s.slope != 0;
@@ -198,7 +230,7 @@ class SignatureList {
   NumberArray numbers_;         // by slot: value, `first`, or index into lines_ or lists_
   PagedArray<uint8_t> alive_;   // by slot; only of Form::kStates
   PagedArray<Line> lines_;      // where the slope is not 0
-  std::deque<base::NestedRuns> lists_;
+  std::deque<List> lists_;
   DurationList durations_, gaps_;
 };
 

@@ -138,7 +138,8 @@ TEST(SignatureList, StatesAreWhatWasSetLast) {
     const SlotState s = list.state(0, k);
     ASSERT_EQ(s.alive, states[k].alive);
     if (s.alive == 0) {
-      ASSERT_EQ(list.values(0, k).runs(), values[k].runs());
+      base::NestedRuns room;
+      ASSERT_EQ(list.values(0, k, room).runs(), values[k].runs());
     } else {
       ASSERT_EQ(s.first, states[k].first);
       ASSERT_EQ(s.slope, states[k].slope);
