@@ -23,37 +23,44 @@ struct Policy {
 struct Future {
   struct Run {
     Effect effect;
+    int64_t made_as;
     uint64_t count;
   };
   std::vector<Run> runs;
   size_t at = 0;
   uint64_t in_run = 0;
 
-  void add(Effect effect) {
-    if (!runs.empty() && runs.back().effect == effect)
+  void add(const Touch& touch) {
+    if (!runs.empty() && runs.back().effect == touch.effect && runs.back().made_as == touch.made_as)
       ++runs.back().count;
     else
-      runs.push_back({effect, 1});
+      runs.push_back({touch.effect, touch.made_as, 1});
   }
   void pass() {
     if (at < runs.size() && ++in_run >= runs[at].count) ++at, in_run = 0;
   }
   // Whether it uses the one that is there, and leaves it to others to free it. One that the thread
-  // frees itself is another one, which is made once this one is gone.
-  bool needs_it() const {
+  // frees itself is another one, which is made once this one is gone. `is_meant(made_as)`.
+  template <class IsMeant>
+  bool needs_it(IsMeant is_meant) const {
     size_t i = at;
-    while (i < runs.size() && (runs[i].effect == Effect::kUse || runs[i].effect == Effect::kTurn))
-      ++i;
-    return i > at && (i == runs.size() || runs[i].effect != Effect::kFree);
+    const auto uses = [&](const Run& run) {
+      return (run.effect == Effect::kUse || run.effect == Effect::kTurn) && is_meant(run.made_as);
+    };
+    while (i < runs.size() && uses(runs[i])) ++i;
+    return i > at &&
+           (i == runs.size() || runs[i].effect != Effect::kFree || !is_meant(runs[i].made_as));
   }
 };
 
 struct Shared {
   std::map<uint32_t, Future> futures;  // by thread
   bool is_made = false;                // by any call at all; else it was there from the begin
+  std::set<int64_t> made_as;           // what those that are made are
 
   bool is_looked_into = false;
   bool is_there = false;
+  int64_t is_as = 0;                               // what the one that is there was made as
   uint64_t maker_seq = kNever, turn_seq = kNever;  // the last one
   uint32_t maker = 0, turn = 0;
   std::map<uint32_t, uint64_t> users;  // since it was made: the last use of each thread
@@ -61,8 +68,18 @@ struct Shared {
   std::map<uint32_t, std::pair<uint32_t, uint64_t>> freed;
   std::map<uint32_t, uint32_t> meant;  // by thread: whose it meant last
 
+  // Whether a call that says this means the one that is there. What nobody has made as that may
+  // have become it since.
+  bool is_meant(int64_t as) const {
+    return as == 0 || is_as == 0 || as == is_as || !made_as.contains(as);
+  }
+  bool is_needed_by(const Future& future) const {
+    return future.needs_it([this](int64_t as) { return is_meant(as); });
+  }
+
   void restart() {
     is_there = !is_made;
+    is_as = 0;
     maker_seq = turn_seq = kNever;
     maker = turn = 0;
     users.clear();
@@ -84,9 +101,11 @@ class Ordering {
         for (const Touch& touch : *call.touches) {
           const auto found = shared_.find(touch.thing);
           if (found == shared_.end()) continue;
-          found->second.futures[t].add(touch.effect);
-          if (touch.effect == Effect::kMake || touch.effect == Effect::kSee)
+          found->second.futures[t].add(touch);
+          if (touch.effect == Effect::kMake || touch.effect == Effect::kSee) {
             found->second.is_made = true;
+            found->second.made_as.insert(touch.made_as);
+          }
           if (touch.effect == Effect::kLook) found->second.is_looked_into = true;
         }
     }
@@ -163,9 +182,10 @@ class Ordering {
       if (touch.effect == Effect::kMake && thing.is_there) return false;
       const bool needs = touch.effect != Effect::kMake && touch.effect != Effect::kSee;
       if (needs && !thing.is_there) return false;
+      if (thing.is_there && !thing.is_meant(touch.made_as)) return false;
       if (touch.effect == Effect::kFree && !may_free)
         for (const auto& [other, future] : thing.futures)
-          if (other != t && future.needs_it()) return false;
+          if (other != t && thing.is_needed_by(future)) return false;
     }
     return true;
   }
@@ -198,10 +218,12 @@ class Ordering {
     out_.of_thread[t].push_back({seq, other, after});
   }
 
-  void make(uint32_t t, uint64_t seq, const Thing& name, Shared& thing) {
+  void make(uint32_t t, uint64_t seq, const Touch& touch, Shared& thing) {
+    const Thing& name = touch.thing;
     if (const auto before = thing.freed.find(t); before != thing.freed.end())
       wait_for(t, seq, before->second.first, before->second.second);
     thing.is_there = true;
+    thing.is_as = touch.made_as;
     thing.maker = t, thing.maker_seq = seq;
     thing.turn_seq = kNever;
     thing.users.clear();
@@ -241,12 +263,12 @@ class Ordering {
       Shared& thing = found->second;
       thing.futures[t].pass();
       switch (touch.effect) {
-        case Effect::kMake: make(t, call.seq, touch.thing, thing); break;
+        case Effect::kMake: make(t, call.seq, touch, thing); break;
         case Effect::kSee:
           if (thing.is_there)
             mean(t, call.seq, touch.thing, thing);
           else
-            make(t, call.seq, touch.thing, thing);
+            make(t, call.seq, touch, thing);
           break;
         case Effect::kUse: use(t, call.seq, touch.thing, thing); break;
         case Effect::kFree: end(t, call, touch.thing, thing); break;

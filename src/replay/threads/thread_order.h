@@ -5,9 +5,10 @@
 // waited for each other. What they share shows that there must have been an order: a communicator
 // is made before another thread uses it, and freed after that. Here the calls of all threads are
 // put into one order in which each of them finds what it needs; of that order the replay keeps what
-// is necessary. It is the recorded order where times of single calls are known. That a name is
-// given again is no reason to wait: names count in the thread that gave them, and each thread is
-// told whose name it uses.
+// is necessary. It is the recorded order where times of single calls are known. Where objects that
+// are not alike had one name in turn, each call waits for the one that it means. That a name is
+// given again is else no reason to wait: names count in the thread that gave them, and each thread
+// is told whose name it uses.
 //
 // Pure: no MPI, no trace, no system threads. Errors: none; what cannot be ordered is counted.
 #pragma once
@@ -41,6 +42,9 @@ enum class Effect : uint8_t {
 struct Touch {
   Thing thing;
   Effect effect = Effect::kUse;
+  // What the object is, where that is known: of several objects that had one name in turn, a call
+  // means the one that was made as this. 0: not known.
+  int64_t made_as = 0;
   bool operator==(const Touch&) const = default;
 };
 

@@ -98,6 +98,23 @@ TEST(ThreadOrder, TimesDecideWhoIsFirst) {
   EXPECT_EQ(order.of_thread[1], (Waits{{1, 0, 1}}));
 }
 
+// A name stood for one object and then for one of another kind: a thread that only uses both does
+// so while each is there.
+TEST(ThreadOrder, AThreadWaitsForTheObjectThatItMeans) {
+  const auto as = [](Touch touch, int64_t what) {
+    touch.made_as = what;
+    return touch;
+  };
+  const Steps makes = {
+      {{as(make(3), 7)}}, {{as(end(3), 7)}}, {{as(make(3), 8)}}, {{as(end(3), 8)}}};
+  const ThreadOrder order = order_of({makes, {{{as(use(3), 7)}}, {{as(use(3), 8)}}}});
+  EXPECT_EQ(order.forced, 0u);
+  EXPECT_EQ(order.of_thread[0], (Waits{{1, 1, 0}, {3, 1, 1}}));
+  EXPECT_EQ(order.of_thread[1], (Waits{{0, 0, 0}, {1, 0, 2}}));
+  // What nobody has made as that is the one that is there.
+  EXPECT_EQ(order_of({{{{as(make(3), 7)}}}, {{{as(use(3), 9)}}}}).forced, 0u);
+}
+
 TEST(ThreadOrder, WhatIsNeverMadeWasThere) {
   const ThreadOrder order = order_of({{{{use(3)}}}, {{{use(3)}}, {{end(3)}}}});
   EXPECT_EQ(order.forced, 0u);

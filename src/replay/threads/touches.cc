@@ -21,6 +21,11 @@ Thing started_thing(SignatureId maker) {
   return {kStarted, static_cast<int64_t>(static_cast<uint32_t>(maker))};
 }
 
+// Definitions of objects are counted from 0.
+int64_t made_as(const Value& object) {
+  return static_cast<int64_t>(static_cast<uint32_t>(object.definition())) + 1;
+}
+
 template <class F>
 void for_each_value(const Value& value, F f) {
   if (value.is_array())
@@ -80,7 +85,8 @@ void Touches::add_objects(const Signature& s, std::vector<Touch>& out) {
     if (param.direction == Direction::kOut) {
       for_each_value(value.at_exit(), [&](const Value& one) {
         if (is_made_by_program(one))
-          out.push_back({thing_of(param.kind, one.number), makes ? Effect::kMake : Effect::kSee});
+          out.push_back({thing_of(param.kind, one.number), makes ? Effect::kMake : Effect::kSee,
+                         made_as(one)});
       });
       continue;
     }
@@ -88,7 +94,8 @@ void Touches::add_objects(const Signature& s, std::vector<Touch>& out) {
     for_each_value(value.at_entry(), [&](const Value& one) {
       if (!is_made_by_program(one)) return;
       const bool is_freed = ends && param.direction == Direction::kInOut && !s.failed();
-      out.push_back({thing_of(param.kind, one.number), is_freed ? Effect::kFree : Effect::kUse});
+      out.push_back({thing_of(param.kind, one.number), is_freed ? Effect::kFree : Effect::kUse,
+                     made_as(one)});
     });
   }
 }
@@ -136,9 +143,10 @@ void Touches::add_turn(const Signature& s, std::vector<Touch>& out) {
         kind == ParamKind::kComm || kind == ParamKind::kWin || kind == ParamKind::kFile;
     if (!has_ranks || info.params[i].direction == Direction::kOut || !value.is_object()) continue;
     const auto definition = static_cast<int64_t>(static_cast<uint32_t>(value.definition()));
-    const Thing thing =
-        is_made_by_program(value) ? thing_of(kind, value.number) : Thing{kTurns, definition};
-    out.push_back({thing, Effect::kTurn});
+    if (is_made_by_program(value))
+      out.push_back({thing_of(kind, value.number), Effect::kTurn, made_as(value)});
+    else
+      out.push_back({{kTurns, definition}, Effect::kTurn});
     return;
   }
 }
