@@ -1,8 +1,5 @@
 #include "analysis/replays/replay_objects.h"
 
-#include "mpi/call_ids.h"
-#include "mpi/call_meaning.h"
-
 namespace refrain::analysis {
 namespace {
 
@@ -53,13 +50,6 @@ bool asks_environment(const mpi::CallInfo& info) {
   return info.group == Group::kEnv || info.group == Group::kTool || info.group == Group::kInfo ||
          info.group == Group::kError || info.group == Group::kAttr ||
          info.group == Group::kSession || info.group == Group::kMisc;
-}
-
-bool may_be_left_out(const Signature& call) {
-  const mpi::CallInfo* const info = mpi::find_call(call.call);
-  if (info != nullptr && info->group == mpi::CallGroup::kTool) return true;
-  return mpi::meaning_of(call.call).reissue == mpi::Reissue::kLocal ||
-         call.call == mpi::krefrain_function_enter || call.call == mpi::krefrain_function_leave;
 }
 
 }  // namespace refrain::analysis

@@ -34,7 +34,4 @@ class OtherNames {
 // A function that says what the MPI, the machine or a clock is like.
 bool asks_environment(const mpi::CallInfo& info);
 
-// A call that another MPI may lack or answer otherwise, so that a replay may do without it.
-bool may_be_left_out(const Signature& call);
-
 }  // namespace refrain::analysis

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/replays/cancelled_requests.h"
+#include "analysis/replays/left_out.h"
 #include "analysis/replays/replaced_values.h"
 #include "analysis/replays/replay_objects.h"
 #include "analysis/replays/replay_places.h"
@@ -21,11 +22,6 @@ using mpi::ParamKind;
 
 bool is_wildcard(const Value& value) {
   return value.name() == "MPI_ANY_SOURCE" || value.name() == "MPI_ANY_TAG";
-}
-
-bool has_flag(const Signature& s) {
-  const Value* const flag = s.find("flag");
-  return flag == nullptr || flag->at_exit().integer_or(0) != 0;
 }
 
 class LocationComparison {
@@ -71,6 +67,10 @@ class LocationComparison {
         }
         return differ(a, b, "", {}, {});
       }
+      if (is_failure_left_out(a_, thread_, *a, *b->signature)) {
+        allow(Allowed::kLeftOut);
+        continue;
+      }
       ++out_.calls;
       if (!same_call(*a, *b)) return false;
       b = other->next();
@@ -102,21 +102,6 @@ class LocationComparison {
   bool is_cut(const Call* b) const {
     if (original_.info().complete) return false;
     return b == nullptr || b->signature->call == mpi::kMPI_Finalize;
-  }
-
-  // A test of a window can neither be made to fail nor be tried before; for a program that does not
-  // exist launchers end the job.
-  static bool cannot_fail_again(const Signature& s) {
-    if (s.call == mpi::kMPI_Comm_spawn || s.call == mpi::kMPI_Comm_spawn_multiple)
-      return s.failed();
-    return s.call == mpi::kMPI_Win_test && !has_flag(s);
-  }
-
-  static bool same_function(const Signature& a, const Signature& b) {
-    if (a.call == b.call) return true;
-    const mpi::CallMeaning &one = mpi::meaning_of(a.call), &other = mpi::meaning_of(b.call);
-    return one.plain == other.plain && one.how == other.how && one.plain != 0 &&
-           a.args.size() == b.args.size();
   }
 
   bool same_call(const Call& call_a, const Call& call_b) {

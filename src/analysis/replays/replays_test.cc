@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "reader/test_trace.h"
 
 namespace refrain::analysis {
@@ -36,6 +38,41 @@ TEST(Replays, ANumberMayNotDiffer) {
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE(other->first);
   EXPECT_EQ(other->first->parameter, "sendcount");
+}
+
+// Calls of MPI_Send: those to rank 7, of a job of two, failed.
+Trace sends(const std::vector<int64_t>& to) {
+  TraceBuilder builder(2);
+  const uint32_t world = builder.world(), type = builder.predefined_type("MPI_BYTE", 1);
+  std::vector<uint32_t> calls;
+  for (const int64_t rank : to) {
+    ShapeWriter shape("MPI_Send");
+    shape.none().heap(-1, 0).integer(4).object(type).integer(rank).integer(5).object(world);
+    if (rank == 7)
+      shape.tag(format::FieldTag::kResult)
+          .array(2)
+          .repeat(1)
+          .integer(6)
+          .repeat(1)
+          .constant("MPI_ERR_RANK");
+    calls.push_back(builder.signature(shape));
+  }
+  builder.group({0, 1}, calls);
+  return builder.open();
+}
+
+TEST(Replays, WhatFailedMayBeLeftOut) {
+  const auto same = compare_replay(sends({1, 7, 0, 7}), sends({1, 0}));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(same->first);
+  EXPECT_EQ(same->allowed_of(Allowed::kLeftOut), 4u);
+  EXPECT_EQ(same->calls, 4u);
+  // A call that failed and does not any more is a difference, and so is one that fails anew.
+  for (const auto& calls : {sends({1, 0, 0}), sends({1, 7, 7, 0})}) {
+    const auto other = compare_replay(sends({1, 7, 0}), calls);
+    ASSERT_TRUE(other.ok());
+    EXPECT_TRUE(other->first);
+  }
 }
 
 }  // namespace
