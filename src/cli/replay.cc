@@ -94,15 +94,31 @@ std::vector<std::string> engine_words(const ReplayArguments& options, int rank) 
   return words;
 }
 
+// Whether the launcher says that the job has another number of ranks. All ranks find that out, and
+// nothing is looked at before: else rank 0 would end with another status than the others.
+bool has_other_ranks(const Trace& trace) {
+  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
+    if (const char* const size = getenv_of(name); size != nullptr)
+      return size != std::to_string(trace.rank_count());
+  return false;
+}
+
 int run(const ReplayArguments& options) {
   const Launcher launcher = find_launcher(getenv_of);
   const auto refuse = [&](const base::Error& error) { return cli::refuse(error, launcher); };
   const auto look = look_options(options);
   if (!look.ok()) return refuse(look.error());
   ReplayArguments engine = options;
+  const auto become_engine = [&](const std::string& mpi) {
+    return refuse(
+        become_companion("refrain-replay", mpi, options.mpi, engine_words(engine, launcher.rank)));
+  };
   if (options.dry_run || launcher.rank == 0) {
     auto trace = Trace::open(options.trace);
     if (!trace.ok()) return refuse(trace.error());
+    if (const std::string mpi = options.mpi.name(launcher);
+        !options.dry_run && !mpi.empty() && has_other_ranks(*trace))
+      return become_engine(mpi);
     const Status times = trace->check_times();
     const bool is_alone = options.dry_run || options.mpi.name(launcher).empty();
     if (!times.ok() && is_alone) return refuse(times.error());
@@ -125,8 +141,7 @@ int run(const ReplayArguments& options) {
         base::usage("no launcher of an MPI has started this: write mpiexec -n P "
                     "refrain replay " +
                     options.trace + ", or use --dry-run"));
-  return refuse(
-      become_companion("refrain-replay", mpi, options.mpi, engine_words(engine, launcher.rank)));
+  return become_engine(mpi);
 }
 
 }  // namespace
