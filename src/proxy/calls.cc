@@ -30,6 +30,14 @@ std::vector<SignatureId> makers_of(const Field& field) {
 
 // A receive that failed has taken its message all the same: left out, its sender would wait.
 bool took_too_much(const Signature& call) { return call.error_class.name() == "MPI_ERR_TRUNCATE"; }
+// Of a datatype to free, "&types[2]": MPI may have given out its handle several times, for as many
+// frees, so the variable keeps it.
+void keep_handle(Argument& type) {
+  std::string& head = type.is_number ? type.before : type.text;
+  if (!head.starts_with("&")) return;
+  head = "released(" + head.substr(1);
+  (type.is_number ? type.behind : type.text) += ")";
+}
 bool is_plain(const Signature& call, CallId id) { return mpi::meaning_of(call.call).plain == id; }
 
 }  // namespace
@@ -46,6 +54,8 @@ Calls::Calls(const Trace& trace, const Options& options, Symbolic& symbolic, Tab
     for (const Trace::Occurrence& seen : trace.occurrences(group)) {
       const CallId call = trace.call_of(seen.signature);
       has_dynamic_windows_ = has_dynamic_windows_ || call == mpi::kMPI_Win_create_dynamic;
+      gives_types_again_ = gives_types_again_ || call == mpi::kMPI_Type_get_contents ||
+                           call == mpi::kMPI_Type_get_contents_c;
       adds_errors_ =
           adds_errors_ || call == mpi::kMPI_Add_error_class || call == mpi::kMPI_Add_error_code;
       if (call != mpi::kMPI_Open_port) continue;
@@ -113,6 +123,7 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
   }
   if (has_nothing_left(site, call)) return left_out("as --skip leaves out what it is about");
   out = is_discarded ? discarded(site) : made(site, call, taken);
+  if (call.call == mpi::kMPI_Type_free && gives_types_again_) keep_handle(out.arguments[0]);
   hand_over(site, call, out);
   take_turns(site, call, out);
   if (const std::string why = arguments_.take_problem(); !why.empty())

@@ -77,7 +77,7 @@ class Calls {
   std::map<std::string, int> ports_;     // that the program opens: name, number
   std::map<std::string, int> attached_;  // places of memory in dynamic windows
   bool has_dynamic_windows_ = false, adds_errors_ = false, has_threads_ = false,
-       has_epochs_in_threads_ = false;
+       has_epochs_in_threads_ = false, gives_types_again_ = false;
 };
 
 // Whether several threads of a rank open epochs of windows.

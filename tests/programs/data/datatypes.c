@@ -84,6 +84,12 @@ int main(int argc, char** argv) {
        lengths, 3, bytes, 3, members, t);
     use(t);
     contents(t);
+    MPI_Datatype twice, both[2] = {column, column};  // whose handle comes twice, under MPICH
+    DO(MPI_Type_create_struct(2, lengths, bytes, both, &twice),
+       "count:i array_of_blocklengths:V array_of_displacements:L array_of_types:Y newtype:D+", 2, 2,
+       lengths, 2, bytes, 2, both, twice);
+    contents(twice);
+    L_Type_free(&twice);
     MPI_Datatype wide;
     DO(MPI_Type_create_resized(t, -8, 256, &wide), "oldtype:D lb:i extent:i newtype:D+", t, -8, 256,
        wide);
