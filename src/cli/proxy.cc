@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/options/values.h"
@@ -15,6 +17,7 @@
 #include "mpi/call_name.h"
 #include "mpi/call_table.h"
 #include "replay/plan/look.h"
+#include "replay/plan/message_counts.h"
 #include "replay/plan/unbuffered.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -105,17 +108,28 @@ int refuse(const std::vector<proxy::Refusal>& all, const ProxyArguments& options
                                   options.trace));
 }
 
-// A rank that would wait for ever: the other end of what it waits for is not in the trace. Not
-// looked at with --skip, which takes both ends of messages away, and where threads share a rank.
+// A rank that would wait for ever: the other end of what it waits for is not in the trace. Where
+// the order of calls is not known (threads), or too long to look at, the ends of messages are
+// counted.
 Status check_ends(const Trace& trace, const ProxyArguments& options) {
   constexpr uint64_t kMostCalls = 2'000'000;  // that are walked; loops are not expanded
-  if (!options.skip.empty() || !trace.info().complete) return base::Done{};
+  if (!trace.info().complete) return base::Done{};
   if (const Status alike = replay::plan::check_ends(trace); !alike.ok()) return alike;
-  for (GroupId group = 0; group < trace.group_count(); ++group)
-    if (trace.group_locations(group).size() > 1) return base::Done{};
   replay::plan::UnbufferedOptions limits;
   limits.most_calls = kMostCalls;
+  if (!options.how.skip.empty()) {
+    auto gone = proxy::left_out(trace, options.how);
+    if (!gone.ok()) return gone.error();
+    limits.leaves_out = [gone = std::move(*gone)](GroupId group, SignatureId signature) {
+      return gone.contains({group, signature});
+    };
+  }
   const replay::plan::Unbuffered order = replay::plan::run_unbuffered(trace, limits);
+  if (!order.why_not.empty())
+    for (const std::string& uneven : replay::plan::uneven_texts(
+             trace, replay::plan::count_messages(trace, {}, limits.leaves_out)))
+      std::fprintf(stderr, "refrain: %s: warning: ranks may wait for ever: %s\n",
+                   options.trace.c_str(), uneven.c_str());
   if (order.waiting_ranks == 0 || order.is_guess) return base::Done{};
   const replay::plan::CallPlace& first = order.waiting.front();
   return base::unsupported(

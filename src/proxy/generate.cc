@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "convert/output_files.h"
 #include "events/refusals.h"
@@ -54,6 +55,15 @@ Result<std::vector<Refusal>> refusals(const Trace& trace, const Options& options
   std::sort(out.begin(), out.end(),
             [](const Refusal& a, const Refusal& b) { return a.function < b.function; });
   return out;
+}
+
+Result<LeftOut> left_out(const Trace& trace, const Options& options) {
+  Symbolic symbolic(trace);
+  const auto families = families_of(trace);
+  if (!families.ok()) return families.error();
+  auto skipped = skipped_of(symbolic, *families, options.skip);
+  if (!skipped.ok()) return skipped.error();
+  return std::move(skipped->all);
 }
 
 Result<Outcome> generate(const Trace& trace, const Options& options) {

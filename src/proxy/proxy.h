@@ -19,6 +19,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -55,6 +56,11 @@ struct Outcome {
 
 // All that cannot be made again, or nothing. A function that is skipped is not among them.
 Result<std::vector<Refusal>> refusals(const Trace& trace, const Options& options);
+
+// Calls that Options::skip leaves out, with both ends of their messages: by group of the trace.
+// Fails as generate() does.
+using LeftOut = std::set<std::pair<uint32_t, SignatureId>>;
+Result<LeftOut> left_out(const Trace& trace, const Options& options);
 
 // Fails with kUnsupported when something is refused, kUsage when the output is in the way.
 Result<Outcome> generate(const Trace& trace, const Options& options);

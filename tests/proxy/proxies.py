@@ -47,6 +47,7 @@ REFUSED = {
     "spawn_multiple": "MPI_Comm_spawn_multiple",
     "spawn_merge": "MPI_Comm_spawn",
     "comm_join": "MPI_Comm_join",
+    "threads_names_again": "is made several times by threads",
     "late_mpi": NO_OTHER_END,  # with "mixed", where its sends go past the recorder
 }
 OF_SERVERS = "MPI_Open_port"  # an MPICH over UCX may have it, and it fails

@@ -1,11 +1,12 @@
 // Writes a trace of calls that no MPI at hand makes by itself: what the tests of replays begin
 // with.
 //
-//   made_trace reordered|long_tags|waits|buffers|files|spawn_fails OUT.rfn [PATH]
+//   made_trace reordered|long_tags|waits|thread_waits|buffers|files|spawn_fails OUT.rfn [PATH]
 //
 // reordered: MPI_Cart_create with reorder has turned the order of 4 ranks around.
 // long_tags: messages with the largest int as their tag, and some below it.
 // waits:     two ranks receive first, and nobody sends.
+// thread_waits: rank 0 receives in a second thread, and nobody sends.
 // buffers:   a ring of sends before its receives.
 // files:     two ranks read 100 bytes at 4000 of PATH, which the program found, and delete it.
 // spawn_fails: MPI_Comm_spawn, which failed on two ranks, and a barrier behind it.
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "format/encode/encode.h"
+#include "grammar/builder.h"
 #include "reader/test_trace.h"
 #include "replay/plan/test_calls.h"
 
@@ -72,6 +74,24 @@ void waits(TestCalls& calls) {
   }
 }
 
+void thread_waits(TestCalls& calls) {
+  begin(calls, 0);
+  begin(calls, 1);
+  calls.message(0, "MPI_Recv", 8, 1, 5);
+}
+
+// The call that stands before the last one of rank 0 is that of another thread.
+void move_to_thread(format::TraceData& data) {
+  format::Group& group = data.groups.front();
+  grammar::Builder first, second;
+  first.append(0);
+  first.append(2);
+  second.append(1);
+  data.grammars[group.locations.front().grammar] = first.finish();
+  data.grammars.push_back(second.finish());
+  group.locations.push_back({1, static_cast<uint32_t>(data.grammars.size() - 1)});
+}
+
 void buffers(TestCalls& calls) {
   for (Rank rank = 0; rank < 4; ++rank) {
     begin(calls, rank);
@@ -127,10 +147,13 @@ int main(int argc, char** argv) {
   if (what == "reordered") reordered(calls);
   if (what == "long_tags") long_tags(calls);
   if (what == "waits") waits(calls);
+  if (what == "thread_waits") thread_waits(calls);
   if (what == "buffers") buffers(calls);
   if (what == "files") files(calls, argc > 3 ? argv[3] : "data");
   if (what == "spawn_fails") spawn_fails(calls);
-  const auto bytes = format::encode(calls.finish().data());
+  reader::TraceBuilder& made = calls.finish();
+  if (what == "thread_waits") move_to_thread(made.data());
+  const auto bytes = format::encode(made.data());
   if (!bytes.ok()) return std::fprintf(stderr, "%s\n", bytes.error().to_string().c_str()), 1;
   return format::write_file_atomically(argv[2], *bytes).ok() ? 0 : 1;
 }

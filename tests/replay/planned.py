@@ -101,6 +101,26 @@ class Planned(unittest.TestCase):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("MPI_Recv of rank 0, call 1, waits for ever", done.stderr)
         self.assertFalse(os.path.exists(proxy))
+        # What is skipped changes nothing of that, unless it is both ends of the messages.
+        for word, status in (("MPI_Barrier", UNSUPPORTED), ("MPI_Recv", GOOD)):
+            done = subprocess.run([options.refrain, "proxy", self.made("waits"), "-o", proxy, "--skip", word],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, os.path.exists(proxy)), (status, status == GOOD), done.stderr)
+
+    def test_a_proxy_of_threads_says_which_ends_are_missing(self):
+        proxy = os.path.join(self.folder, "proxy")
+        done = subprocess.run([options.refrain, "proxy", self.made("thread_waits"), "-o", proxy], capture_output=True,
+                              text=True, timeout=60)
+        self.assertEqual(done.returncode, GOOD, done.stderr)
+        self.assertIn("warning: ranks may wait for ever: from rank 1 to rank 0 with tag 5: 0 sends, 1 receive",
+                      done.stderr)
+
+    def test_all_ranks_refuse_a_job_of_other_size(self):
+        """The exit status is one, also where rank 0 would find more: launchers unite those of all ranks."""
+        outcome = mpirun.run_job(options.mpi, 3, [options.refrain, "replay", self.made("waits")], 90,
+                                 env={"REFRAIN_LIBRARY_PATH": options.libraries}, cwd=self.folder)
+        self.assertEqual(outcome.status, USAGE, outcome.stderr)
+        self.assertEqual(len(self.ours(outcome)), 1, outcome.stderr)
 
     def test_what_must_be_buffered(self):
         trace = self.made("buffers")

@@ -48,15 +48,6 @@ void warn_of_order(const Trace& trace, const Unbuffered& order, std::vector<std:
                   call_text(trace, order.receive_left));
 }
 
-void warn_of_counts(const Trace& trace, const MessageCounts& messages,
-                    std::vector<std::string>& out) {
-  for (const UnevenChannel& one : messages.uneven)
-    out.push_back("from rank " + std::to_string(one.source) + " to rank " +
-                  std::to_string(one.dest) + " with tag " + std::to_string(one.tag) + ": " +
-                  counted_text(one.sent, "send") + ", " + counted_text(one.received, "receive") +
-                  " (" + mpi::call_name(one.call) + place_of(trace, one.site) + ")");
-}
-
 bool has_threads(const Trace& trace) {
   for (GroupId group = 0; group < trace.group_count(); ++group)
     if (trace.group_locations(group).size() > 1) return true;
@@ -96,7 +87,7 @@ std::vector<std::string> warnings(const Trace& trace, const DryRun& run) {
   if (run.order.why_not.empty())
     warn_of_order(trace, run.order, out);
   else
-    warn_of_counts(trace, run.messages, out);  // the order would have said it, too
+    out = uneven_texts(trace, run.messages);  // the order would have said it, too
   return out;
 }
 

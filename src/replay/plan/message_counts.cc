@@ -4,11 +4,14 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/text.h"
 #include "events/matching.h"
 #include "events/open_ends.h"
 #include "events/payload.h"
+#include "mpi/call_name.h"
 #include "refrain/calls.h"
 #include "replay/plan/left_ends.h"
+#include "replay/plan/look.h"
 
 namespace refrain::replay::plan {
 namespace {
@@ -20,9 +23,10 @@ constexpr uint64_t kMostSignatures = 20000000, kMostChannels = 4000000, kMostRan
 
 class Counter {
  public:
-  Counter(const Trace& trace, const std::vector<CallId>& skipped)
+  Counter(const Trace& trace, const std::vector<CallId>& skipped, const LeavesOut& leaves_out)
       : trace_(trace),
         skipped_(skipped),
+        leaves_out_(leaves_out),
         comms_(trace),
         left_ends_(trace, skipped, comms_),
         open_(trace.rank_count()) {}
@@ -59,14 +63,16 @@ class Counter {
     RankReader reader(trace_, rank);
     events::Decoder decoder(reader, comms_, places_);
     for (const Trace::Occurrence& seen : trace_.occurrences(*group)) {
-      if (is_skipped(trace_.call_of(seen.signature))) continue;
+      const auto is_out = [&](SignatureId id) { return leaves_out_ && leaves_out_(*group, id); };
+      if (is_skipped(trace_.call_of(seen.signature)) || is_out(seen.signature)) continue;
       const Op& op = decoder.op(reader.signature(seen.signature));
       if (left_ends_.has(op, rank)) continue;
       open_.add(rank, op, decoder);
       if (!(op.makes_request && op.is_persistent)) add(rank, op, seen.calls);
       if (op.action != events::Action::kStart) continue;
       for (events::RequestUse use : op.requests)
-        if (const Op* const maker = decoder.maker(use); maker != nullptr) {
+        if (const Op* const maker = decoder.maker(use);
+            maker != nullptr && !is_out(maker->signature->id)) {
           open_.add(rank, *maker, decoder);
           add(rank, *maker, seen.calls);
         }
@@ -114,6 +120,7 @@ class Counter {
 
   const Trace& trace_;
   const std::vector<CallId>& skipped_;
+  const LeavesOut& leaves_out_;
   events::CommTable comms_;
   LeftEnds left_ends_;
   events::Decoder::Places places_;
@@ -124,14 +131,26 @@ class Counter {
 
 }  // namespace
 
-MessageCounts count_messages(const Trace& trace, const std::vector<CallId>& skipped) {
+MessageCounts count_messages(const Trace& trace, const std::vector<CallId>& skipped,
+                             const LeavesOut& leaves_out) {
   uint64_t signatures = 0;
   for (GroupId group = 0; group < trace.group_count(); ++group)
     signatures += trace.group_size(group) * trace.occurrences(group).size();
   if (signatures <= kMostSignatures && static_cast<uint64_t>(trace.rank_count()) <= kMostRanks)
-    return Counter(trace, skipped).run();
+    return Counter(trace, skipped, leaves_out).run();
   MessageCounts out;
   out.why_not = "the ranks have too many different calls";
+  return out;
+}
+
+std::vector<std::string> uneven_texts(const Trace& trace, const MessageCounts& messages) {
+  std::vector<std::string> out;
+  for (const UnevenChannel& one : messages.uneven)
+    out.push_back("from rank " + std::to_string(one.source) + " to rank " +
+                  std::to_string(one.dest) + " with tag " + std::to_string(one.tag) + ": " +
+                  base::counted_text(one.sent, "send") + ", " +
+                  base::counted_text(one.received, "receive") + " (" + mpi::call_name(one.call) +
+                  place_of(trace, one.site) + ")");
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "refrain/trace.h"
+#include "replay/plan/unbuffered.h"
 
 namespace refrain::replay::plan {
 
@@ -29,7 +30,12 @@ struct MessageCounts {
   static constexpr size_t kMostShown = 16;
 };
 
-// O(signatures of all ranks). `skipped`: functions that are left out.
-MessageCounts count_messages(const Trace& trace, const std::vector<CallId>& skipped);
+// O(signatures of all ranks). `skipped`: functions that are left out; `leaves_out`: calls that are
+// left out besides.
+MessageCounts count_messages(const Trace& trace, const std::vector<CallId>& skipped,
+                             const LeavesOut& leaves_out = {});
+
+// A line for each channel of `messages.uneven`.
+std::vector<std::string> uneven_texts(const Trace& trace, const MessageCounts& messages);
 
 }  // namespace refrain::replay::plan

@@ -46,6 +46,10 @@ UnbufferedRun::UnbufferedRun(const Trace& trace, const UnbufferedOptions& option
     : trace_(trace), options_(options), comms_(trace), left_ends_(trace, options.skipped, comms_) {}
 
 bool UnbufferedRun::is_skipped(const Op& op, Rank rank) const {
+  if (options_.leaves_out) {
+    const auto group = trace_.group_of(rank);
+    if (group && options_.leaves_out(*group, op.signature->id)) return true;
+  }
   return std::find(options_.skipped.begin(), options_.skipped.end(), op.call) !=
              options_.skipped.end() ||
          left_ends_.has(op, rank);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@
 #include "refrain/trace.h"
 
 namespace refrain::replay::plan {
+
+// Whether the ranks of a group leave a call out, both ends of whose messages go.
+using LeavesOut = std::function<bool(GroupId, SignatureId)>;
 
 // A call of a rank: where, and as what.
 struct CallPlace {
@@ -64,6 +68,7 @@ struct Unbuffered {
 
 struct UnbufferedOptions {
   std::vector<CallId> skipped;               // functions that are left out
+  LeavesOut leaves_out;                      // calls that are left out besides; empty: none
   uint64_t most_calls = 20000000;            // that are walked
   uint64_t most_memory = uint64_t{1} << 31;  // bytes, about
   bool expands_loops = false;                // for tests

@@ -348,6 +348,23 @@ TEST(Unbuffered, SkippedFunctionsTakeBothEndsOfTheirMessages) {
   EXPECT_EQ(count_messages(trace, options.skipped).channels, 1U);
 }
 
+TEST(Unbuffered, CallsThatAreLeftOutAreNotWaitedFor) {
+  TestCalls calls(2);
+  const uint32_t receive = calls.begin(0, "MPI_Irecv", 8, 1, 5);
+  calls.wait(0, receive);
+  calls.message(1, "MPI_Send", 8, 0, 6);
+  calls.message(0, "MPI_Recv", 8, 1, 6);
+  const Trace trace = calls.open();
+  UnbufferedOptions options;
+  EXPECT_EQ(run_unbuffered(trace, options).waiting_ranks, 1U);
+  EXPECT_EQ(count_messages(trace, {}).receives_left, 1U);
+  options.leaves_out = [&](GroupId group, SignatureId signature) {
+    return group == trace.group_of(0) && signature == SignatureId(receive);
+  };
+  EXPECT_EQ(run_unbuffered(trace, options).waiting_ranks, 0U);
+  EXPECT_EQ(count_messages(trace, {}, options.leaves_out).receives_left, 0U);
+}
+
 TEST(MessageCounts, CountsEndsWithoutTheirOthers) {
   TestCalls calls(3);
   for (int i = 0; i < 1000; ++i) calls.message(0, "MPI_Send", 8, 1, 5);
