@@ -18,6 +18,7 @@
 #include "cli/live/feed.h"
 #include "cli/live/join.h"
 #include "cli/live/serve.h"
+#include "cli/live/useless.h"
 #include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/activity.h"
@@ -186,10 +187,14 @@ online::PluginOptions plugins_of(const LiveOptions& options) {
   return how;
 }
 
-int serve_jobs(const LiveOptions& options) {
-  if (!options.spools.empty())
-    return report(
-        base::usage("serve takes no spool: name the folder with --dir", options.spools.front()));
+Status check(const LiveOptions& options, const Command& verb, LiveForm form) {
+  if (options.interval_s <= 0 || options.stuck_after_s <= 0)
+    return base::usage("a time of 0 is no interval: at least 100ms",
+                       options.interval_s <= 0 ? "--interval" : "--stuck-after");
+  return check_useless(verb, form);
+}
+
+int serve_jobs(const LiveOptions& options, const Command& verb) {
   const std::string& from = options.analyze.from;
   const bool is_listening = options.serve.broker.listen.has_value();
   if ((options.serve.folder.empty() ? 0 : 1) + (from.empty() ? 0 : 1) + (is_listening ? 1 : 0) != 1)
@@ -198,6 +203,10 @@ int serve_jobs(const LiveOptions& options) {
                     "nats://HOST:4222, and --listen PORT"));
   if (!from.empty() && !online::is_broker_url(from))
     return report(base::usage("serve takes --from nats://HOST:PORT or tls://HOST:PORT", from));
+  const LiveForm form = is_listening   ? LiveForm::kServeOwnBroker
+                        : from.empty() ? LiveForm::kServeFolder
+                                       : LiveForm::kServeBroker;
+  if (const Status good = check(options, verb, form); !good.ok()) return report(good.error());
   const auto keep = keep_of(options);
   if (!keep.ok()) return report(keep.error());
   ServeOptions how = options.serve;
@@ -211,54 +220,59 @@ int serve_jobs(const LiveOptions& options) {
   return live_serve(how);
 }
 
-int feed(const LiveOptions& options) {
+int feed(const LiveOptions& options, const Command& verb) {
   if (options.serve.folder.empty() || !online::is_broker_url(options.to) || !options.keep.empty())
     return report(base::usage(
         "feed takes --dir (the folder of `record --live-dir`) and --to nats://HOST:4222"));
+  if (const Status good = check(options, verb, LiveForm::kFeed); !good.ok())
+    return report(good.error());
   FeedOptions how{options.serve.folder, options.serve.broker.options, options.interval_s};
   how.broker.url = options.to;
   return live_feed(how);
 }
 
-int analyze(const LiveOptions& options) {
+std::string mpi_of_job(const MpiChoice& choice) {
+  return choice.name(
+      find_launcher([](const char* name) -> const char* { return std::getenv(name); }));
+}
+
+Result<AnalyzeOptions> analyze_options(const LiveOptions& options, const Command& verb,
+                                       LiveForm form) {
+  if (const Status good = check(options, verb, form); !good.ok()) return good.error();
   const auto keep = keep_of(options);
-  if (!keep.ok()) return report(keep.error());
+  if (!keep.ok()) return keep.error();
   AnalyzeOptions how = options.analyze;
   how.leave = {*keep, *report::verbosity_of(options.verbosity)};
   how.plugins = plugins_of(options);
   how.output = options.serve.output;
-  if (how.from.empty()) {
-    const std::string mpi = options.mpi.name(
-        find_launcher([](const char* name) -> const char* { return std::getenv(name); }));
-    if (!mpi.empty() && options.serve.port)
-      return report(base::usage("--port is of --from: for a page of a job, `record --live-dir`"));
-    if (!mpi.empty()) return live_join(how, options.mpi, mpi);
+  how.port = options.serve.port;
+  how.interval_s = options.interval_s;
+  how.stuck_after_s = options.stuck_after_s;
+  how.top = options.top;
+  how.viewers = options.viewers.value_or(kViewers);
+  return how;
+}
+
+int analyze(const LiveOptions& options, const Command& verb) {
+  const bool is_recorded = !options.analyze.from.empty();
+  const std::string mpi = is_recorded ? std::string() : mpi_of_job(options.mpi);
+  if (!is_recorded && mpi.empty())
     return report(base::usage(
         "analyze needs --from TRACE, which is received as if it ran now, or a place in a job: "
         "mpiexec -n 4 refrain record --live ./app : -n 1 refrain live analyze -o live"));
-  }
-  how.port = options.serve.port;
-  how.interval_s = options.interval_s;
-  how.top = options.top;
-  how.viewers = options.viewers.value_or(kViewers);
-  return live_analyze(how);
+  const auto how =
+      analyze_options(options, verb, is_recorded ? LiveForm::kRecorded : LiveForm::kInJob);
+  if (is_recorded) return how.ok() ? live_analyze(*how) : report(how.error());
+  return how.ok() ? live_join(*how, options.mpi, mpi)
+                  : refuse_in_job(how.error(), options.mpi, mpi);
 }
 
-int run(const LiveOptions& options) {
-  if (options.interval_s <= 0 || options.stuck_after_s <= 0)
-    return report(base::usage("a time of 0 is no interval: at least 100ms",
-                              options.interval_s <= 0 ? "--interval" : "--stuck-after"));
-  if (options.what == "serve") return serve_jobs(options);
-  if (options.what == "feed") return feed(options);
-  if (options.what == "analyze") return analyze(options);
-  if (!options.serve.folder.empty() || options.serve.port)
-    return report(base::usage("--dir and --port are of serve; watch takes spools and --serve"));
-  if (!options.keep.empty() || !options.to.empty() || !options.plugins.paths.empty())
-    return report(base::usage("--keep, --to and --plugin are of serve and analyze"));
-  if (options.verbosity != "normal")
-    return report(base::usage("--verbosity is of serve and analyze"));
-  if (options.viewers && !options.port)
-    return report(base::usage("--viewers are those of a page: --serve PORT makes one"));
+int run(const LiveOptions& options, const Command& verb) {
+  if (options.what == "serve") return serve_jobs(options, verb);
+  if (options.what == "feed") return feed(options, verb);
+  if (options.what == "analyze") return analyze(options, verb);
+  if (const Status good = check(options, verb, LiveForm::kWatch); !good.ok())
+    return report(good.error());
   return watch(options);
 }
 
@@ -373,7 +387,7 @@ void add_live(Command& app, int& exit_status) {
       "when one\ndied. For a job that died, `refrain recover` makes the trace.\n"
       "`serve` and `feed` go on until they are told to stop (SIGINT, SIGTERM), and go on where "
       "they were.");
-  verb->callback([options, &exit_status] { exit_status = run(*options); });
+  verb->callback([options, verb, &exit_status] { exit_status = run(*options, *verb); });
 }
 
 }  // namespace refrain::cli

@@ -13,6 +13,7 @@
 #include "base/temporaries.h"
 #include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
+#include "cli/live/join.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
 #include "cli/output/start.h"
@@ -58,7 +59,7 @@ int run(int argc, char** argv) {
   activity.reset();
   if (!parsed.ok())
     return is_of_ranks(verb) ? refrain::cli::refuse(parsed.error())
-                             : refrain::cli::report(parsed.error());
+                             : refrain::cli::refuse_words(parsed.error(), words);
   return exit_status;
 }
 

@@ -81,8 +81,7 @@ bool agree_on_partitions(const LiveRole& role, LivePartitions* found) {
     const Words& words = all[static_cast<size_t>(rank)];
     if (words.kind == kAnalyser) found->analysers.push_back(rank);
     if (words.kind != kAnalyser) programs.insert(words.name);
-    if (words.kind == mine.kind && (role.is_analyser || words.name == mine.name))
-      found->mine.push_back(rank);
+    if (words.kind == mine.kind && words.name == mine.name) found->mine.push_back(rank);
   }
   found->program_count = static_cast<int>(programs.size());
   found->appnum = appnum_among(all, *found);

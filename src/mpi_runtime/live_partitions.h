@@ -14,14 +14,14 @@ namespace refrain::mpi_runtime {
 // What a rank says of itself.
 struct LiveRole {
   bool is_analyser = false;
-  std::string name;    // of a program: ranks that say the same have one world
+  std::string name;    // of a program: ranks that say the same have one world; of an analyser: any
   std::string folder;  // of an analyser: where jobs tell of themselves
 };
 
 struct LivePartitions {
   int rank = -1;               // of this process in the whole job
   std::vector<int> analysers;  // ranks of the whole job, ascending
-  std::vector<int> mine;       // the same of this program, or of all analysers
+  std::vector<int> mine;       // the same of this program, or of analysers of this name
   int program_count = 0;       // partitions that are no analyser's
   int appnum = -1;             // MPI_APPNUM as it is without other partitions; -1: MPI has none
   std::string folder;          // what the first analyser said

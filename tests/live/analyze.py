@@ -203,6 +203,28 @@ def check_bad_input(folder):
         expect(done.returncode == status and len(done.stderr.splitlines()) == 1,
                "%s: %d, %s" % (what, done.returncode, done.stderr.decode()))
     expect(os.path.getsize(good) > len(half), "and it is still there")
+    check_useless(folder, good)
+
+
+def check_useless(folder, trace):
+    """Options that have no use in one form of `live` and one in another."""
+    watch, recorded = ["watch", "none.rfn.spool"], ["analyze", "--from", trace, "-o", os.path.join(folder, "useless")]
+    serve, own = ["serve", "--dir", folder], ["serve", "--listen", "4222"]
+    broker, feed = ["serve", "--from", "nats://127.0.0.1:1"], ["feed", "--dir", folder, "--to", "nats://127.0.0.1:1"]
+    for form, words in ((recorded, ("--dir x", "--token x", "--creds x", "--ca x", "--listen 4222", "--job-bytes 1M",
+                                    "--stuck-after 3s", "--once", "--format json", "--mpi mpich", "--serve 0", "x.spool",
+                                    "--viewers 3", "--plugin-time 1s", "--plugin-memory 1G", "--names full")),
+                        (watch, ("--dir x", "--port 0", "--from x.rfn", "--speed 2", "--token x", "--keep 1s..",
+                                 "-o x", "--to otf2", "--plugin x.so", "--verbosity brief", "--mpi mpich", "--viewers 3")),
+                        (serve, ("--token x", "--ca x", "--job-bytes 1M", "--speed 2", "--once", "--serve 0",
+                                 "x.spool")),
+                        (own, ("--token x", "--creds x", "--format json")), (broker, ("--speed 2", "--mpi openmpi")),
+                        (feed, ("--top 3", "--port 0", "--plugin x.so", "--stuck-after 3s", "--job-bytes 1M", "-o x"))):
+        for word in words:
+            done = refrain("live", *form, *word.split())
+            lines = done.stderr.decode().splitlines()
+            expect(done.returncode == 2 and len(lines) == 1, "%s %s has no use: %d, %s" %
+                   (form[0], word, done.returncode, lines))
 
 
 def main():

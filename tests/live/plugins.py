@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import expectations  # noqa: E402
@@ -73,6 +74,20 @@ def check_all(folder):
     expect(len(answers.get("plugin_floods", "")) <= 65536, "an answer is bounded")
     expect(left(out) == left(plain), "what the job leaves is the same with and without them")
     expect(processes_of_plugins() == [], "no process is left")
+    check_served_again(out)
+
+
+def check_served_again(out):
+    """What they said of a job stays when a service begins that finds the job ended."""
+    jobs, path = os.path.join(out, "jobs"), os.path.join(out, NAME, "plugins.json")
+    os.mkdir(jobs, mode=0o700)
+    before = open(path).read()
+    service = subprocess.Popen([options.refrain, "live", "serve", "--dir", jobs, "-o", out, "--interval", "100ms",
+                                "--plugin", plugin("good")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    expect(b"http://127.0.0.1:" in service.stderr.readline(), "a service")
+    time.sleep(1)  # some looks
+    service.terminate()
+    expect(service.wait(timeout=LIMIT_S) == 0 and open(path).read() == before, "what they said stays as it was")
 
 
 def check_bad_input(folder):

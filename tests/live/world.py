@@ -186,6 +186,21 @@ def check_missing(plain):
     expect(done.returncode == 2 and b"a place in a job" in done.stderr, "no launcher: %s" % done.stderr.decode())
 
 
+def check_refused():
+    """An analyser that cannot begin: the programs wait for it in MPI_Init, so it ends the job, with one line."""
+    live = os.path.join(options.work, "refused")
+    for words, status, what in ((["-o", live, "--nonsense"], 2, "unknown option --nonsense"),
+                                (["-o", live, "--token", "x"], 2, "--token: is of feed"),
+                                (["-o", live, "--interval", "0"], 2, "no interval"),
+                                (["-o", live, "--plugin", "none.so"], 2, "cannot be read"),
+                                (["-o", "/proc/none"], 1, "cannot make the folder")):
+        command = [options.refrain, "live", "analyze", *words]
+        run = Run("refused " + words[-1].replace("/", "-"), record=["--live"], beside=[mpirun.Beside(command, 2)])
+        lines = [line for line in run.err.splitlines() if line.startswith("refrain:")]
+        expect(run.status == status and len(lines) == 1 and what in lines[0] and run.seconds < LIMIT_S / 2,
+               "%s: status %d after %.1f s: %s" % (" ".join(words), run.status, run.seconds, run.err[-300:]))
+
+
 def check_sessions():
     """A program that begins with a session, first and last: refused in one line, nothing hangs. Alone it goes on."""
     if not options.sessions:
@@ -235,6 +250,7 @@ def main():
         check_live_only(plain)
         check_deaths()
         check_missing(plain)
+        check_refused()
         check_sessions()
         check_no_init()
     finally:

@@ -18,7 +18,7 @@ struct AnalyzeOptions {
   std::string output = "live";  // for what the job leaves
   double speed = 1;             // times as fast as the run
   std::optional<uint16_t> port;
-  double interval_s = 1;
+  double interval_s = 1, stuck_after_s = 10;
   size_t top = 8;
   uint32_t viewers = 32;
 };

@@ -13,4 +13,11 @@ namespace refrain::cli {
 // only where it cannot: the exit status. `mpi` is choice.name().
 int live_join(const AnalyzeOptions& options, const MpiChoice& choice, const std::string& mpi);
 
+// A rank of an analyser that cannot begin. The programs of its job wait for it in MPI_Init, so it
+// ends the job, with the error's line and status. Returns, as report(), only where it cannot.
+int refuse_in_job(const base::Error& error, const MpiChoice& choice, const std::string& mpi);
+
+// The same for a command line that is none: where these words are those of such a rank.
+int refuse_words(const base::Error& error, const Words& words);
+
 }  // namespace refrain::cli

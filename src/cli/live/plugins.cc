@@ -30,6 +30,13 @@ Result<std::unique_ptr<LivePlugins>> LivePlugins::start(const online::PluginOpti
   return plugins;
 }
 
+void LivePlugins::pass_over(const std::vector<online::JobNow>& jobs) {
+  for (const online::JobNow& job : jobs) {
+    known_.insert(job.name);
+    ended_.insert(job.name);
+  }
+}
+
 void LivePlugins::look(std::vector<online::JobNow>& jobs) {
   if (host_ == nullptr) return;
   for (const base::Error& error : host_->poll()) report(error);
@@ -38,9 +45,8 @@ void LivePlugins::look(std::vector<online::JobNow>& jobs) {
     seen.insert(job.name);
     if (!is_over(job)) {
       host_->look(job.name, online::job_text(job, kTop));
-    } else if (!job.trace_file.empty() && known_.contains(job.name) &&
-               ended_.insert(job.name).second) {
-      host_->ended(job.name, job.trace_file);  // those of earlier had their turn
+    } else if (!job.trace_file.empty() && ended_.insert(job.name).second) {
+      host_->ended(job.name, job.trace_file);
     }
     job.answers = host_->answers(job.name);
     if (is_over(job)) write(job.name);
@@ -59,6 +65,13 @@ void LivePlugins::end(const std::string& job, const std::string& trace) {
   host_->ended(job, trace);
   for (const base::Error& error : host_->finish()) report(error);
   write(job);
+}
+
+void LivePlugins::finish(const std::vector<online::JobNow>& jobs) {
+  if (host_ == nullptr) return;
+  for (const base::Error& error : host_->finish()) report(error);
+  for (const online::JobNow& job : jobs)
+    if (is_over(job)) write(job.name);
 }
 
 // What a plug-in says may come after the job has ended.

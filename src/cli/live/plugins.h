@@ -21,12 +21,16 @@ class LivePlugins {
   static Result<std::unique_ptr<LivePlugins>> start(const online::PluginOptions& options,
                                                     const std::string& output);
 
+  // Jobs that had ended before we were started: plug-ins have had their turn with them.
+  void pass_over(const std::vector<online::JobNow>& jobs);
   // Gives them the jobs, and these what they have answered so far. Says on stderr which plug-ins
   // became disabled.
   void look(std::vector<online::JobNow>& jobs);
   // A job has ended, and its trace is there. Waits for what they answer, for no more than their
   // time.
   void end(const std::string& job, const std::string& trace);
+  // Behind the last look: what they answer to jobs that have ended. Waits as end() does.
+  void finish(const std::vector<online::JobNow>& jobs);
   std::vector<online::PluginNow> now() const;
 
  private:

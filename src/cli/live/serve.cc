@@ -2,17 +2,16 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
 
+#include "cli/live/page.h"
 #include "cli/live/plugins.h"
 #include "cli/live/signals.h"
 #include "cli/output/common.h"
 #include "online/job_folder.h"
-#include "online/own_files.h"
 #include "online/remote/broker_process.h"
 #include "online/show/service.h"
 #include "online/show/state_json.h"
@@ -21,28 +20,6 @@
 
 namespace refrain::cli {
 namespace {
-
-// The port of last time, so that pages that are open find us again. 0: there was none.
-uint16_t last_port(const std::string& address_file) {
-  const auto text = online::read_own_file(address_file, 256);
-  constexpr std::string_view kBegin = "http://127.0.0.1:";
-  uint16_t port = 0;
-  if (text.ok() && text->starts_with(kBegin))
-    std::from_chars(text->data() + kBegin.size(), text->data() + text->size(), port);
-  return port;
-}
-
-Result<std::unique_ptr<online::Service>> start(const ServeOptions& options,
-                                               const online::JobFolder& jobs) {
-  online::ServiceOptions how;
-  how.token = jobs.token();
-  how.viewers = options.viewers;
-  how.port = options.port.value_or(last_port(jobs.address_file()));
-  auto service = online::Service::start(how);
-  if (service.ok() || options.port || how.port == 0) return service;
-  how.port = 0;  // somebody else has it now
-  return online::Service::start(how);
-}
 
 // A line when a job comes, and when its state changes.
 class Log {
@@ -102,14 +79,10 @@ int live_serve(const ServeOptions& options) {
                   ? open_remote(options, how, broker)
                   : online::JobFolder::open(options.folder, options.output, how, options.leave);
   if (!jobs.ok()) return report(jobs.error());
-  auto service = start(options, **jobs);
+  (*plugins)->pass_over((*jobs)->now());
+  auto service = open_page(**jobs, options.port, options.viewers);
   if (!service.ok()) return report(service.error());
-  const std::string address = (*service)->address();
-  // For this user alone: the address has the token.
-  if (const Status good = online::write_own_file((*jobs)->address_file(), address + "\n");
-      !good.ok())
-    return report(good.error());
-  std::fprintf(stderr, "refrain: %s\n", address.c_str());
+  std::fprintf(stderr, "refrain: %s\n", (*service)->address().c_str());
   stop_on_signals();
   // The jobs need the cores more than who looks at them.
   (void)!nice(10);

@@ -1,9 +1,11 @@
 // refrain-relay-<mpi>: a rank of the analyser in a job (`refrain live analyze`, which becomes it).
 //
 //   usage: refrain-relay-mpich FOLDER PIPE WORKER
+//          refrain-relay-mpich --end STATUS LINE
 //
 // FOLDER: where the job's programs tell of themselves; PIPE: the end of a pipe to the process
-// WORKER, a child that `live analyze` started before, and which does all the work.
+// WORKER, a child that `live analyze` started before, and which does all the work. --end: `live
+// analyze` cannot begin, and LINE says why; the programs wait in MPI_Init, so the job ends.
 //
 // The rank is there because the launcher wants one: it takes part in what all ranks do together
 // when programs begin, sleeps, and is in MPI_Finalize as soon as the last program is. The worker
@@ -16,6 +18,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "mpi_runtime/relay_calls.h"
@@ -74,30 +77,38 @@ void wait_for_ends(int programs) {
     }
 }
 
-int relay(const std::string& folder, int pipe, pid_t worker) {
-  // Nothing that MPI starts may hold the pipe: its end means that this rank is gone.
-  fcntl(pipe, F_SETFD, FD_CLOEXEC);
-  std::signal(SIGPIPE, SIG_IGN);  // a worker that is gone
+// In the job, with who is in it. False: its programs are gone, or never were there.
+bool enter(const mpi_runtime::LiveRole& role, mpi_runtime::LivePartitions* found) {
   announce_rank(LaunchBoard::kLive, Begins::kAsAnalyser);
-  if (const Conflict found = find_sessions_beside_analyser(); found != Conflict::kNone) {
-    if (found == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
-    wait_to_abort(found == Conflict::kSayIt);
+  if (const Conflict conflict = find_sessions_beside_analyser(); conflict != Conflict::kNone) {
+    if (conflict == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
+    wait_to_abort(conflict == Conflict::kSayIt);
     mpi_runtime::abort_without_world(kUsage);
   }
   if (!wait_for_programs()) {
     forget_launch();
+    return false;
+  }
+  if (!mpi_runtime::begin_mpi()) _exit(1);
+  int rank = 0, size = 0;
+  mpi_runtime::learn_job(&rank, &size);
+  if (size > 1) end_if_some_are_missing(rank, size);
+  if (!agree_on_partitions(role, found)) mpi_runtime::abort_job(1);
+  return true;
+}
+
+int relay(const std::string& folder, int pipe, pid_t worker) {
+  // Nothing that MPI starts may hold the pipe: its end means that this rank is gone.
+  fcntl(pipe, F_SETFD, FD_CLOEXEC);
+  std::signal(SIGPIPE, SIG_IGN);  // a worker that is gone
+  mpi_runtime::LivePartitions found;
+  if (!enter({true, {}, folder}, &found)) {
     std::fputs("refrain: the programs of the job ended before MPI_Init: nothing to analyse\n",
                stderr);
     return 0;
   }
-  if (!mpi_runtime::begin_mpi()) return 1;
-  int rank = 0, size = 0;
-  mpi_runtime::learn_job(&rank, &size);
-  if (size > 1) end_if_some_are_missing(rank, size);
-  mpi_runtime::LivePartitions found;
-  if (!agree_on_partitions({true, {}, folder}, &found)) mpi_runtime::abort_job(1);
   if (!found.are_coupled()) {
-    if (rank == found.mine.front())
+    if (found.rank == found.mine.front())
       std::fputs(
           "refrain: no program in the job to analyse: write mpiexec -n 4 refrain record --live "
           "./app : -n 1 refrain live analyze -o live\n",
@@ -105,7 +116,7 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
     mpi_runtime::end_mpi();
     return kUsage;
   }
-  const bool has_worker = rank == found.analysers.front();
+  const bool has_worker = found.rank == found.analysers.front();
   if (has_worker && write(pipe, "g", 1) != 1)
     std::fputs("refrain: the analysis did not begin: see analyze.log in its folder\n", stderr);
   if (!has_worker) leave_to_another(folder, found.folder);
@@ -117,6 +128,17 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
   return 0;
 }
 
+int end_job(int status, const char* line) {
+  mpi_runtime::LivePartitions found;
+  const bool is_in = enter({true, "--end", {}}, &found);
+  const bool says_it = !is_in || found.rank == found.mine.front();  // of those with --end
+  if (says_it) std::fprintf(stderr, "refrain: %s\n", line);
+  if (!is_in) return status;
+  wait_to_abort(says_it);
+  mpi_runtime::abort_job(status);
+  return status;
+}
+
 }  // namespace
 }  // namespace refrain::tracer
 
@@ -125,10 +147,11 @@ int main(int argc, char** argv) {
     std::fputs("refrain: refrain-relay is started by `refrain live analyze`\n", stderr);
     return 2;
   }
-  const char *pipe_text = argv[2], *worker_text = argv[3];
-  unsigned long pipe = 0, worker = 0;
-  if (!refrain::tracer::take_number(&pipe_text, &pipe) ||
-      !refrain::tracer::take_number(&worker_text, &worker))
-    return 2;
-  return refrain::tracer::relay(argv[1], static_cast<int>(pipe), static_cast<pid_t>(worker));
+  const bool is_end = std::strcmp(argv[1], "--end") == 0;
+  const char *number_text = argv[2], *worker_text = argv[3];
+  unsigned long number = 0, worker = 0;
+  if (!refrain::tracer::take_number(&number_text, &number)) return 2;
+  if (is_end) return refrain::tracer::end_job(static_cast<int>(number), argv[3]);
+  if (!refrain::tracer::take_number(&worker_text, &worker)) return 2;
+  return refrain::tracer::relay(argv[1], static_cast<int>(number), static_cast<pid_t>(worker));
 }
