@@ -212,10 +212,12 @@ def check_useless(folder, trace):
     serve, own = ["serve", "--dir", folder], ["serve", "--listen", "4222"]
     broker, feed = ["serve", "--from", "nats://127.0.0.1:1"], ["feed", "--dir", folder, "--to", "nats://127.0.0.1:1"]
     for form, words in ((recorded, ("--dir x", "--token x", "--creds x", "--ca x", "--listen 4222", "--job-bytes 1M",
-                                    "--stuck-after 3s", "--once", "--format json", "--mpi mpich", "--serve 0", "x.spool",
-                                    "--viewers 3", "--plugin-time 1s", "--plugin-memory 1G", "--names full")),
+                                    "--stuck-after 3s", "--once", "--format json", "--mpi mpich", "--serve 0",
+                                    "x.spool", "--viewers 3", "--plugin-time 1s", "--plugin-memory 1G",
+                                    "--names full")),
                         (watch, ("--dir x", "--port 0", "--from x.rfn", "--speed 2", "--token x", "--keep 1s..",
-                                 "-o x", "--to otf2", "--plugin x.so", "--verbosity brief", "--mpi mpich", "--viewers 3")),
+                                 "-o x", "--to otf2", "--plugin x.so", "--verbosity brief", "--mpi mpich",
+                                 "--viewers 3")),
                         (serve, ("--token x", "--ca x", "--job-bytes 1M", "--speed 2", "--once", "--serve 0",
                                  "x.spool")),
                         (own, ("--token x", "--creds x", "--format json")), (broker, ("--speed 2", "--mpi openmpi")),

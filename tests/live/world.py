@@ -127,6 +127,21 @@ def check_places():
     return plain
 
 
+def check_says_the_same():
+    """What the analyser has left of a job is what the verbs say of the program's own trace."""
+    run = Run("says the same", record=["--live", "--timing", "exact"], beside=analysers())
+    for name in ("profile", "matrix", "waits", "info"):
+        own, left = (json.loads(refrain(name, path, "--format", "json")) for path in (run.trace, run.left("rfn")))
+        if name != "info":
+            with open(os.path.join(run.live, "world", name + ".json")) as file:
+                left = json.load(file)
+        for key in ("trace", "file", "file_bytes", "times"):  # the name, and how the times are packed
+            own.pop(key, None), left.pop(key, None)
+        wrong = [key for key in own if own[key] != left.get(key)]
+        expect(own.keys() == left.keys() and not wrong, "%s is that of the program's trace: %s" % (
+            name, [(key, own[key], left.get(key)) for key in wrong[:3]]))
+
+
 def check_two_outputs(plain):
     """One analyser works; the other one says that it does not, and leaves no empty folder."""
     other = os.path.join(options.work, "other")
@@ -246,6 +261,7 @@ def main():
     options.work = tempfile.mkdtemp(prefix="refrain-world-")
     try:
         plain = check_places()
+        check_says_the_same()
         check_two_outputs(plain)
         check_live_only(plain)
         check_deaths()

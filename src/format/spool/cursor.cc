@@ -193,6 +193,7 @@ void Cursor::read_records(std::string_view bytes, CursorSink& sink) {
       return;
     }
     at += padded(r.bytes);
+    if (record[0] == static_cast<char>(RecordKind::kRunEnd)) continue;  // the state has it
     if (record[0] != static_cast<char>(RecordKind::kSignature)) {
       sink.table(record);
     } else if (tables_.unique.signatures().size() > known) {

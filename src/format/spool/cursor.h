@@ -64,6 +64,9 @@ class Cursor {
   const std::deque<DurationStats>& gaps() const { return gaps_; }  // empty: not kept
   const std::vector<Progress>& threads() const { return progress_; }
   const RankTotals& totals() const { return totals_; }
+  // Of a rank whose run has ended; else null.
+  const RunEnd* run_end() const { return tables_.end ? &*tables_.end : nullptr; }
+  const OwnPieces& own_pieces() const { return tables_.own_pieces; }
   const std::vector<PosixUse>& posix() const { return posix_; }
   uint64_t duration_ns() const { return duration_ns_; }
   const std::set<std::string>& damage() const { return damage_; }

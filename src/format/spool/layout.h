@@ -33,7 +33,7 @@
 namespace refrain::format::spool {
 
 inline constexpr uint64_t kMagic = 0x314c4f4f50534e52;  // "RNSPOOL1"
-inline constexpr uint32_t kVersion = 6;
+inline constexpr uint32_t kVersion = 7;
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK"
 inline constexpr uint64_t kPageBytes = 4096;
 
@@ -155,6 +155,7 @@ enum class RecordKind : uint8_t {  // the first byte
   kClock = 5,                      // zigzag ns of the rank's clock, the same of the common clock
   kOwnPiece = 6,  // varint thread, varint call, varint ns: OwnPiece; the last counts
   kPlace = 7,     // RankPlace, as in a trace: format/places.h
+  kRunEnd = 8,    // RunEnd: when the run has ended, behind all others
 };
 inline uint64_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 

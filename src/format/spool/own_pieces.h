@@ -25,6 +25,14 @@ class OwnPieces {
     return true;
   }
 
+  // Of a thread with so many calls: what put() takes.
+  uint64_t sum(uint32_t thread, uint64_t calls) const {
+    uint64_t ns = 0;
+    for (auto at = ns_.lower_bound({thread, 0}); at != ns_.end() && at->first.first == thread; ++at)
+      if (at->first.second + 1 < calls) ns += at->second;
+    return ns;
+  }
+
   // Those behind a call that another one followed: what came later is behind the last event of the
   // thread. Work that was no piece is not known, and counts as the program's.
   void put(RankRecord& r) const {

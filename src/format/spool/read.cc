@@ -51,6 +51,7 @@ class Reader {
     if (reads_times_) read_times(pieces_, tables_.unique.numbers(), out_);
     trim(r);
     tables_.own_pieces.put(r);
+    if (tables_.end) tables_.end->put(r);
     return std::move(out_);
   }
 

@@ -86,6 +86,7 @@ bool Tables::read(std::string_view record, int64_t rank, RankRecord& to) {
     case RecordKind::kLoss: return read_loss(in, rank, to);
     case RecordKind::kClock: return read_clock(in, clock);
     case RecordKind::kOwnPiece: return own_pieces.read(in);
+    case RecordKind::kRunEnd: return (end = RunEnd::read(in)).has_value();
     case RecordKind::kPlace: return (to.place = read_place(in)).cores > 0 && in.ok();
   }
   return false;

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "format/merge/unique.h"
 #include "format/spool/layout.h"
 #include "format/spool/own_pieces.h"
+#include "format/spool/run_end.h"
 #include "format/time/data.h"
 #include "format/trace_data.h"
 
@@ -20,9 +22,10 @@ struct Tables {
   UniqueSignatures unique;
   std::vector<ClockPoint> clock;
   OwnPieces own_pieces;
+  std::optional<RunEnd> end;
 
-  // A record, which begins with its kind. All but signatures, clock points and pieces goes to `to`,
-  // losses as those of `rank`. False: it is none, and may be there in part.
+  // A record, which begins with its kind. All but signatures, clock points, pieces and the end goes
+  // to `to`, losses as those of `rank`. False: it is none, and may be there in part.
   bool read(std::string_view record, int64_t rank, RankRecord& to);
 };
 

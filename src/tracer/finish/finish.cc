@@ -61,6 +61,7 @@ format::PartialTrace own_part(Process& p) {
     return nothing(static_cast<uint64_t>(p.size));
   }
   auto record = make_record(p);
+  if (record.ok()) tell_run_end(p, *record);
   auto leaf = record.ok() ? format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size))
                           : base::Result<format::PartialTrace>(record.error());
   if (leaf.ok() && p.times != nullptr && p.times->segments() != nullptr)
@@ -109,6 +110,7 @@ bool leave_to_analyser(Process& p) {
   if (!live_world().is_on || !options::is_given(options::RecordOption::kLiveOnly)) return false;
   if (control().sizes != nullptr) control().sizes->held.flush_all(p);
   add_late_losses(p);
+  tell_run_end(p);
   uint64_t is_cut = p.spool == nullptr || !p.spool->is_whole() ? 1 : 0;
   if (!greatest_of_all(recorders(), &is_cut, 1) || is_cut != 0) return false;
   p.spool->leave();

@@ -113,6 +113,15 @@ void add_pieces(const Location& l, std::vector<format::OwnWork>& to) {
   if (!work.pieces.empty()) to.push_back(std::move(work));
 }
 
+void add_totals(const Location& l, format::RankRecord& r) {
+  const Clock& clock = l.process->clock;
+  const uint64_t outside = l.outside_ticks(), own = std::min(l.own_time.span(), outside);
+  r.totals.in_mpi_ns += clock.to_ns(l.in_mpi_ticks);
+  r.totals.outside_ns += clock.to_ns(outside - own);
+  r.totals.own_ns += clock.to_ns(own);
+  if (l.times != nullptr) add_pieces(l, r.own_work);
+}
+
 void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::RankRecord& r) {
   for (Location* l : p.locations) {
     if (calls_of(*l) == 0) continue;
@@ -125,11 +134,7 @@ void take_calls(Process& p, const std::vector<uint32_t>& number_of, format::Rank
       l->times->end(r.threads.back().grammar, p.signatures);
     if (in_spool > 0) r.losses.push_back({"part_lost", in_spool, p.rank, "a part in the spool"});
     if (at_end > 0) r.losses.push_back({"out_of_memory", at_end, p.rank, "the last calls"});
-    r.totals.in_mpi_ns += p.clock.to_ns(l->in_mpi_ticks);
-    const uint64_t outside = l->outside_ticks(), own = std::min(l->own_time.span(), outside);
-    r.totals.outside_ns += p.clock.to_ns(outside - own);
-    r.totals.own_ns += p.clock.to_ns(own);
-    if (l->times != nullptr) add_pieces(*l, r.own_work);
+    add_totals(*l, r);
   }
 }
 
@@ -179,6 +184,27 @@ void add_late_losses(Process& p) {
   std::map<std::string, std::string> text;
   add_spawned(text);
   for (const auto& [key, value] : text) p.sink->text(key, value);
+}
+
+void tell_run_end([[maybe_unused]] Process& p, [[maybe_unused]] const format::RankRecord& record) {
+#ifndef REFRAIN_SMPI  // it has no spool
+  if (p.spool != nullptr) p.spool->run_end(record);
+#endif
+}
+
+void tell_run_end(Process& p) {
+  const uint64_t begin = p.clock.ticks();
+  format::RankRecord r;
+  for (Location* l : p.locations) {
+    l->own_time.end_span(calls_of(*l));
+    if (calls_of(*l) > 0) add_totals(*l, r);
+  }
+  r.duration_ns = p.clock.to_ns(p.end_ticks - p.init_ticks);
+  r.totals.switches = p.switches;
+  r.cost = own_cost(p, begin);
+  r.knows_cost = true;
+  if (!p.options.totals) format::leave_out_totals(r);
+  tell_run_end(p, r);
 }
 
 base::Result<format::RankRecord> make_record(Process& p) {

@@ -190,6 +190,7 @@ void hand_over_by_file() {
   auto record = make_record(p);
   if (!record.ok()) return complain(p, record.error().to_string().c_str());
   record->duration_ns = p.clock.to_ns(g_last_end_ticks - p.init_ticks);
+  tell_run_end(p, *record);
   auto leaf = format::leaf(std::move(record.value()), static_cast<uint64_t>(p.size));
   if (!leaf.ok()) return complain(p, leaf.error().to_string().c_str());
   mkdir(folder(p).c_str(), 0700);

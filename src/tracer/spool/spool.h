@@ -103,6 +103,10 @@ class Spool final : public RecordSink {
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }
 
+  // The run has ended, and this is known of all of it; pieces of work at the clock rate that the
+  // trace has.
+  void run_end(const format::RankRecord& record);
+
   // Whether everything that was recorded is in the file.
   bool is_whole() { return !stopped_ && file_.header() != nullptr; }
   // The analyser will write the trace of what is there, and remove the file.

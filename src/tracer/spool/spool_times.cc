@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "format/places.h"
+#include "format/spool/run_end.h"
 #include "format/spool/time_chunks.h"
 #include "tracer/spool/spool.h"
 #include "tracer/state/in_order.h"
@@ -143,6 +144,19 @@ void Spool::own_piece(uint32_t thread, uint64_t call, uint64_t ns) {
   out.put_varint(thread);
   out.put_varint(call);
   out.put_varint(ns);
+  if (!stopped_ && !append(out.view())) stop();
+}
+
+void Spool::run_end(const format::RankRecord& r) {
+  for (const format::OwnWork& work : r.own_work)
+    for (const format::OwnPiece& piece : work.pieces) own_piece(work.thread, piece.call, piece.ns);
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  spool::RunEnd end{r.duration_ns, r.totals};
+  end.totals.cost = r.cost;
+  base::ByteWriter out;
+  out.put_u8(static_cast<uint8_t>(spool::RecordKind::kRunEnd));
+  end.put(out);
   if (!stopped_ && !append(out.view())) stop();
 }
 

@@ -69,8 +69,22 @@ struct Feeder::Impl {
     s.in_mpi_ns = cursor.totals().in_mpi_ns;
     s.outside_ns = cursor.totals().outside_ns;
     s.duration_ns = cursor.duration_ns();
+    if (const spool::RunEnd* const end = cursor.run_end(); end != nullptr) put_end(*end, s);
     s.threads = cursor.threads();
     out.state(s);
+  }
+
+  // The receiver takes the pieces of work out of the time outside of MPI.
+  void put_end(const spool::RunEnd& end, State& s) const {
+    uint64_t pieces = 0;
+    for (const spool::Progress& p : cursor.threads())
+      pieces += cursor.own_pieces().sum(p.thread, p.calls);
+    s.in_mpi_ns = end.totals.in_mpi_ns;
+    s.outside_ns = end.totals.outside_ns + pieces;
+    s.own_ns = end.totals.own_ns - std::min(end.totals.own_ns, pieces);
+    s.duration_ns = end.duration_ns;
+    s.switches = end.totals.switches;
+    s.cost = end.totals.cost;
   }
 
   spool::Cursor cursor;
