@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--refrain", help="instead of ./refrain")
     parser.add_argument("--only", metavar="PROGRAM", help=f"one of {', '.join(sorted(groups.PROGRAMS))}")
-    parser.add_argument("--ranks", default="64,128,256", help="also 1024, which takes hours")
+    parser.add_argument("--ranks", default="64,128,256", help="also 1024: a minute or more a case, hours for all")
     parser.add_argument("--shares", default="0.1,0.3,0.5")
     parser.add_argument("--machines", default="fat_tree,torus")
     parser.add_argument("--seeds", type=int, default=5)
