@@ -260,7 +260,7 @@ inline constexpr VariableRow kVariableRows[] = {
     // From `solo` to the library that stands in for an MPI.
     {Variable::kSoloTrace, "REFRAIN_SOLO_TRACE", "The trace that a rank runs from"},
     {Variable::kSoloRank, "REFRAIN_SOLO_RANK",
-     "The rank that runs; in a group also its first and last rank, as in 17,16,19"},
+     "The rank that runs; in a group also its first and last rank; its process: 17,16,19@4711"},
     {Variable::kSoloFiles, "REFRAIN_SOLO_FILES",
      "1: files are written where they are; 0: in a scratch folder"},
     {Variable::kSoloScratch, "REFRAIN_SOLO_SCRATCH", "That folder; not set: a new one"},

@@ -113,6 +113,20 @@ def guard(folder):
                "a changed %s is found: %d, %s" % (change, done.returncode, done.stderr))
 
 
+def without_a_call(folder):
+    """A program that never calls MPI is not the recorded one; a script that starts it is."""
+    done = solo(folder, 1, program="/bin/true")
+    expect(done.returncode == 1 and "ends without a call of MPI" in done.stderr,
+           "a program without MPI: %d, %s" % (done.returncode, done.stderr))
+    script = os.path.join(folder, "script")
+    with open(script, "w", encoding="utf-8") as out:
+        out.write("#!/bin/sh\ntrue\n%s\n/bin/true\n" % options.program)
+    os.chmod(script, 0o755)
+    done = solo(folder, 1, "--scratch", folder + "/scratch", program=script)
+    expect(done.returncode == 0 and "ran alone" in done.stderr and "without" not in done.stderr,
+           "a script that starts it: %d, %s" % (done.returncode, done.stderr))
+
+
 def outside_of_mpi(folder):
     """Ranks that share memory by the system run on, if they can without it; one line says what is not there."""
     done = solo(folder, 1, "--scratch", folder + "/scratch", RING_CHANGE="shared")
@@ -225,8 +239,9 @@ def main():
         printed = record(folder, "run.rfn")
         if not expectations.failures:
             for part in (lambda: alone(folder, printed), lambda: is_there_until_freed(folder), lambda: guard(folder),
-                         lambda: outside_of_mpi(folder), lambda: built_anew(folder), lambda: times(folder),
-                         lambda: no_network(folder), lambda: ends_early(folder), lambda: bad_input(folder)):
+                         lambda: outside_of_mpi(folder), lambda: without_a_call(folder), lambda: built_anew(folder),
+                         lambda: times(folder), lambda: no_network(folder), lambda: ends_early(folder),
+                         lambda: bad_input(folder)):
                 part()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -89,7 +89,7 @@ void set_environment(const Trace& trace, const SoloArguments& options, Rank rank
   std::string place = std::to_string(rank);
   if (options.last >= 0)
     place += "," + std::to_string(options.first) + "," + std::to_string(options.last);
-  set(options::variable_of(Variable::kSoloRank), place);
+  set(options::variable_of(Variable::kSoloRank), place + "@" + std::to_string(getpid()));
   set(options::variable_of(Variable::kSoloFiles), options.write_files ? "1" : "0");
   if (!options.scratch.empty())
     set(options::variable_of(Variable::kSoloScratch), absolute(options.scratch));

@@ -1,7 +1,7 @@
 #include "replay/solo/player.h"
-#include "replay/solo/say.h"
 
 #include <mpi.h>
+#include <sys/resource.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
@@ -19,6 +19,7 @@
 #include "options/environment.h"
 #include "replay/reissue.h"
 #include "replay/solo/files.h"
+#include "replay/solo/say.h"
 
 namespace refrain::replay::solo {
 namespace {
@@ -28,7 +29,8 @@ Options options_of_environment() {
   using options::Variable;
   Options out;
   out.trace = text_of(Variable::kSoloTrace);
-  // The rank, and the first and the last one of its group: "17" or "17,16,19".
+  // The rank, and the first and the last one of its group: "17" or "17,16,19"; what
+  // stands behind an @ is for end_without_call().
   char* at = nullptr;
   out.rank = std::strtoll(text_of(Variable::kSoloRank), &at, 10);
   if (*at == ',') out.first = std::strtoll(at + 1, &at, 10);
@@ -40,9 +42,32 @@ Options options_of_environment() {
 
 Player* g_made = nullptr;
 
+// The process that `refrain solo` has become ends, and was not the rank. One that has waited for
+// others was a script, whose child was.
+void end_without_call() {
+  const char* const place = options::text_of(options::Variable::kSoloRank);
+  const char* const process = std::strchr(place, '@');
+  struct rusage children {};
+  if (process == nullptr || std::strtoll(process + 1, nullptr, 10) != getpid() ||
+      getrusage(RUSAGE_CHILDREN, &children) != 0 || children.ru_maxrss > 0)
+    return;
+  std::fflush(nullptr);
+  say("rank " + std::to_string(std::strtoll(place, nullptr, 10)) +
+      ": the program ends without a call of MPI, the trace has its calls");
+  _exit(1);
+}
+
 // Behind the exit handlers and the destructors of the program, which may call MPI.
 __attribute__((destructor)) void at_end() {
   if (g_made != nullptr) g_made->finish();
+}
+
+// The handler is called behind all destructors. A program that failed has a status of its own.
+__attribute__((constructor)) void at_begin() {
+  const auto at_exit = [](int status, void*) {
+    if (status == 0 && g_made == nullptr) end_without_call();
+  };
+  on_exit(at_exit, nullptr);
 }
 
 #if defined(__x86_64__)
