@@ -14,7 +14,7 @@ two ranks. This wants two cores that nobody else uses.
 Share: Sweep3D, weak, measures the seconds in its calls by itself, in a job and alone: 8.28 of 32.62 s in PHANTOM
 (section 7.4, figure 14), where a rank in place waits for the others. Work is a sleep, so that ranks need no core each.
 So is the time of messages of 64 KiB for which nobody waits. That row has no target: in place they are copied from cache
-to cache, and no log can be read as fast, as its bytes come out of the memory.
+to cache, and to read a log's bytes out of the memory alone takes more than a quarter of that.
 
 Memory: a kernel on arrays beyond all caches, on two ranks in place, alone, and with --concurrent, in turns. Ranks share
 the memory, so times alone are too short; what is compared with a target is --concurrent. Where one rank does not use up
