@@ -76,7 +76,6 @@ base::Result<bool> Cursor::look(CursorSink& sink) {
 }
 
 // ---- what changes ----
-
 bool Cursor::read_moment(Moment& m) {
   std::vector<Chunk> chunks, used;
   if (!file_.find_chunks(chunks)) return false;
