@@ -51,7 +51,8 @@ COLLECTIVES = {
 }
 SAMPLE = {(7, 1024)}
 TOPOLOGIES = ("crossbar", "fat_tree", "torus", "dragonfly")
-PATTERNS = ("shift:1", "shift:5", "shift:32", "transpose", "bit_reversal")
+PATTERNS = ("shift:1", "shift:5", "shift:32", "transpose", "bit_reversal", "beside_own")
+PATTERN_SAMPLE = ("bit_reversal", "beside_own")
 options = None
 
 
@@ -142,7 +143,7 @@ def pattern_cases():
     for topology in TOPOLOGIES:
         for pattern in PATTERNS:
             for size in (8, 1024, 1 << 20):
-                if options.all or (size == 1 << 20 and pattern == "bit_reversal"):
+                if options.all or (size == 1 << 20 and pattern in PATTERN_SAMPLE):
                     yield Case(pattern, size, 64, topology)
 
 

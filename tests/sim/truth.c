@@ -3,9 +3,10 @@
  *   truth NAME BYTES REPEATS
  *
  * NAME: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter;
- * shift:N, transpose, bit_reversal. BYTES: of the whole message of a bcast or
- * reduction, of one rank's block of the others. Each rank prints the seconds from behind MPI_Init
- * to before MPI_Finalize, as the simulation has them. */
+ * shift:N, transpose, bit_reversal; beside_own: a message to the next rank, and two to the rank
+ * itself. BYTES: of the whole message of a bcast or reduction, of one rank's block of the others.
+ * Each rank prints the seconds from behind MPI_Init to before MPI_Finalize, as the simulation has
+ * them. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,19 @@ static int partner(const char* name, int inverse) {
   if (strcmp(name, "transpose") == 0) return transposed(rank); /* its own inverse */
   if (strcmp(name, "bit_reversal") == 0) return reversed(rank);
   return -1;
+}
+
+/* All at once: messages to the rank itself must not slow down the other one. */
+static void beside_own(int bytes, char* in, char* out) {
+  MPI_Request request[6];
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  const int to[] = {next, rank, rank}, from[] = {before, rank, rank};
+  for (int i = 0; i < 3; ++i) {
+    MPI_Irecv(out + (size_t)i * (size_t)bytes, bytes, MPI_CHAR, from[i], i, MPI_COMM_WORLD,
+              &request[i]);
+    MPI_Isend(in, bytes, MPI_CHAR, to[i], i, MPI_COMM_WORLD, &request[3 + i]);
+  }
+  MPI_Waitall(6, request, MPI_STATUSES_IGNORE);
 }
 
 static void collective(const char* name, int bytes, char* in, char* out) {
@@ -69,7 +83,9 @@ int main(int argc, char** argv) {
        *out = calloc((size_t)ranks, (size_t)bytes + 1);
   const int to = partner(name, 0), from = partner(name, 1);
   for (int i = 0; i < repeats; ++i) {
-    if (to < 0) {
+    if (strcmp(name, "beside_own") == 0) {
+      beside_own(bytes, in, out);
+    } else if (to < 0) {
       collective(name, bytes, in, out);
     } else if (to != rank) { /* in these patterns: from != rank, too */
       MPI_Sendrecv(in, bytes, MPI_CHAR, to, 0, out, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD,

@@ -2,14 +2,16 @@
 
 A message has the latency of the links between two neighbours (two, one in a torus) and what `hop` adds for each further
 one, as SimGrid has it, whose links all have one latency. SimGrid takes the first of parallel cables only: there are
-none.
+none. A message of a rank to itself is as long as one to a neighbour and takes no link of the network: SimGrid is given
+a loopback for it, without which it takes the links of the node, and other messages wait.
 """
 import os
 
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="c" prefix="h" suffix="" radical="0-%d" speed="10Gf" bw="%gBps" lat="%gs" %s/>
+  <cluster id="c" prefix="h" suffix="" radical="0-%d" speed="10Gf" bw="%gBps" lat="%gs" loopback_bw="%gBps"
+           loopback_lat="%gs" %s/>
 </platform>
 """
 MACHINE = """version = 1
@@ -89,15 +91,14 @@ class Machine:
     def write(self, folder, more=""):
         """Paths of the platform, its hosts, and the machine file, with `more` at its end."""
         theirs, ours = topology(self.kind, self.places)
-        if self.kind == "torus":  # where a rank could not send to itself
-            theirs += ' loopback_bw="%gBps" loopback_lat="%gs"' % (self.bandwidth, self.link_latency_ns * 1e-9)
         paths = [os.path.join(folder, "%s-%d%s" % (self.kind, self.places, end)) for end in (".xml", ".hosts", ".toml")]
         links = 1 if self.kind == "torus" else 2
         values = {"limit": self.limit - 1, "latency": self.parameter(links * self.link_latency_ns), "header": HEADER,
                   "send": self.parameter(self.overheads[0]), "receive": self.parameter(self.overheads[1]),
                   "per_byte": self.parameter(1e9 / self.bandwidth), "topology": ours, "bandwidth": self.bandwidth,
                   "hop": self.parameter(self.link_latency_ns)}
-        texts = (PLATFORM % (self.places - 1, self.bandwidth, self.link_latency_ns * 1e-9, theirs),
+        of_links = (self.bandwidth, self.link_latency_ns * 1e-9, self.bandwidth, links * self.link_latency_ns * 1e-9)
+        texts = (PLATFORM % (self.places - 1, *of_links, theirs),
                  "".join("h%d\n" % i for i in range(self.places)), MACHINE % values + more)
         for path, text in zip(paths, texts):
             with open(path, "w", encoding="utf-8") as file:

@@ -247,6 +247,24 @@ TEST(Contention, MessagesShareLinks) {
   EXPECT_EQ(shared.calls[3][0].end, begins + 100000 + ends);
 }
 
+// A message of a rank to itself takes none of its node's links: the other one is as fast as alone.
+TEST(Contention, MessagesWithinANodeTakeNoLink) {
+  Machine machine = testing::plain_machine();
+  machine.topology.kind = Topology::Kind::kCrossbar;
+  machine.topology.link_bandwidth.value = 1e9;  // 1 ns a byte; within a node G, half of that
+  const uint64_t bytes = 1000;
+  testing::Script script;
+  script.ranks = {{{0, {{false, 1, 0, 1, 0}}, {}},
+                   {0, {{true, 0, 1, 0, bytes}}, {0}},
+                   {0, {{true, 1, 0, 2, bytes}}, {1, 2}}},
+                  {{0, {{false, 0, 0, 0, 0}}, {0}}}};
+  const testing::ScriptTimes found = testing::simulate(machine, script, nullptr, true);
+  const Time sent = testing::kSend + testing::copied(bytes);
+  const Time taken = testing::kReceive + testing::copied(bytes);
+  EXPECT_EQ(found.calls[1][0].end, sent + testing::kL + 1000 + taken);
+  EXPECT_EQ(found.calls[0][2].end, 2 * sent + testing::kL + testing::stream(bytes) + taken);
+}
+
 // Links carry the header with each message.
 TEST(Contention, MessagesHaveHeaders) {
   Machine machine = testing::plain_machine();
