@@ -58,6 +58,19 @@ TEST(Display, BarsGoBeforeNamesBecomeUnreadable) {
   EXPECT_EQ(wide_table().text().find('#'), std::string::npos);
 }
 
+TEST(Display, NamesOfFunctionsAreShortenedLast) {
+  Table table({"<site", "<<function", "calls"});
+  table.add({"/home/somebody/solver/src/exchange.cc:41", "MPI_Reduce", "1000000"});
+  table.add({"/home/somebody/solver/src/exchange.cc:52", "MPI_Allreduce", "1000000"});
+  {
+    const Shown shown({.columns = 36});
+    EXPECT_NE(table.text().find("MPI_Reduce "), std::string::npos) << table.text();
+    EXPECT_NE(table.text().find("MPI_Allreduce "), std::string::npos) << table.text();
+  }
+  const Shown shown({.columns = 28});
+  EXPECT_EQ(table.text().find("MPI_Allreduce "), std::string::npos) << table.text();
+}
+
 TEST(Display, ColoursTakeNoColumns) {
   Table table({"<name", "n"});
   table.add({"a", "1"});

@@ -21,6 +21,8 @@ Table::Table(std::vector<std::string> titles) : titles_(std::move(titles)) {
   for (std::string& title : titles_) {
     left_.push_back(!title.empty() && title[0] == '<');
     if (left_.back()) title.erase(0, 1);
+    last_.push_back(!title.empty() && title[0] == '<');
+    if (last_.back()) title.erase(0, 1);
   }
 }
 
@@ -29,14 +31,16 @@ void Table::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-// Makes the widest columns of names narrower until the line fits, or none is wider than `least`.
-void Table::narrow(std::vector<size_t>& width, size_t least) const {
+// Makes the widest columns of names narrower until the line fits, or none is wider than `least`:
+// those that are shortened last only if `has_last`.
+void Table::narrow(std::vector<size_t>& width, size_t least, bool has_last) const {
   size_t all = 0;
   for (const size_t w : width) all += w == 0 ? 0 : 2 + w;
   while (all > display().columns) {
     size_t widest = titles_.size();
     for (size_t c = 0; c < titles_.size(); ++c)
-      if (left_[c] && width[c] > std::max(least, text_width(titles_[c])) &&
+      if (left_[c] && (has_last || !last_[c]) &&
+          width[c] > std::max(least, text_width(titles_[c])) &&
           (widest == titles_.size() || width[c] > width[widest]))
         widest = c;
     if (widest == titles_.size()) return;
@@ -60,14 +64,15 @@ std::vector<size_t> Table::widths() const {
     return titles_[c].empty() &&
            std::all_of(rows_.begin(), rows_.end(), [&](const auto& row) { return is_bar(row[c]); });
   };
-  narrow(narrowed, kReadableWidth);
+  narrow(narrowed, kReadableWidth, true);
   size_t narrow_all = 0;
   for (const size_t w : narrowed) narrow_all += w == 0 ? 0 : 2 + w;
   if (narrow_all <= columns) return narrowed;
   for (size_t c = 0; c < titles_.size(); ++c)
     if (bars(c)) width[c] = 0;
-  narrow(width, kReadableWidth);
-  narrow(width, kLeastWidth);
+  narrow(width, kReadableWidth, true);
+  narrow(width, kLeastWidth, false);
+  narrow(width, kLeastWidth, true);
   return width;
 }
 

@@ -8,7 +8,8 @@ namespace refrain::text {
 
 class Table {
  public:
-  // A column's title; one that begins with '<' is aligned to the left.
+  // A column's title; one that begins with '<' is aligned to the left, and with "<<" shortened
+  // after all others: names that tell apart by their middle, as those of functions.
   explicit Table(std::vector<std::string> titles);
   void add(std::vector<std::string> row);  // as many cells as there are titles
   size_t rows() const { return rows_.size(); }
@@ -19,10 +20,10 @@ class Table {
 
  private:
   std::vector<size_t> widths() const;
-  void narrow(std::vector<size_t>& width, size_t least) const;
+  void narrow(std::vector<size_t>& width, size_t least, bool has_last) const;
 
   std::vector<std::string> titles_;
-  std::vector<bool> left_;
+  std::vector<bool> left_, last_;
   std::vector<std::vector<std::string>> rows_;
 };
 

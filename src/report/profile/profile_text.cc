@@ -215,9 +215,10 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
     return text::heading(title_of(by)) + "\n" + table.text() +
            left_out_text(view.profile.ranks.size(), top);
   }
-  std::vector<std::string> titles = by == ProfileBy::kGroup ? std::vector<std::string>{"<kind"}
-                                                            : std::vector<std::string>{"<function"};
-  if (by == ProfileBy::kSite) titles = {"<site", "<in", "<function"};
+  std::vector<std::string> titles = by == ProfileBy::kGroup
+                                        ? std::vector<std::string>{"<kind"}
+                                        : std::vector<std::string>{"<<function"};
+  if (by == ProfileBy::kSite) titles = {"<site", "<in", "<<function"};
   for (const char* title : {"calls", "time", "MPI", "run", "min", "mean", "max", "bytes"})
     titles.emplace_back(title);
   text::Table table(titles);

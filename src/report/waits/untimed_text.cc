@@ -64,7 +64,7 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
       balance(profile));
   out += busiest_text(profile);
   text::PathNames names(trace, symbols);
-  text::Table table({"<call", "<called from", "time", "share", "calls"});
+  text::Table table({"<<call", "<called from", "time", "share", "calls"});
   const auto add = [&](const std::string& call, const std::string& from,
                        const analysis::CallTotals& totals) {
     table.add({call, from, text::duration_text(text::rounded(totals.time_ns)),

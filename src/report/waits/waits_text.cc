@@ -296,8 +296,8 @@ std::string waits_text(const WaitsView& view) {
 std::string explained_text(const WaitsView& view) {
   text::PathNames names(view.trace, view.symbols);
   tell_apart(view, names);
-  text::Table table({"rank", "seq", "<call", "<at", "begin", "end", "waits", "partner", "<its call",
-                     "<because of", "<pattern"});
+  text::Table table({"rank", "seq", "<<call", "<at", "begin", "end", "waits", "partner",
+                     "<<its call", "<because of", "<pattern"});
   const auto at_time = [](uint64_t ns) {
     return fmt::format("{:.9f}", static_cast<double>(ns) / 1e9);
   };
