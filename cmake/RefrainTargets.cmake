@@ -53,6 +53,8 @@ endfunction()
 function(refrain_common_headers target)
   if(REFRAIN_UNITED)
     target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/src/base/common_headers.h>)
+    # What is preprocessed names the compiled header, as ccache wants it.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   endif()
 endfunction()
 
