@@ -134,12 +134,18 @@ class Bytes:
 def least_times(path):
     """By rank: the least time of each unit of its first thread."""
     file = Bytes(path.read_bytes())
-    (vectors,) = struct.unpack_from("<I", file.take(32), 24)
+    header = file.take(32)
+    has_totals = header[10] & 1
+    (vectors,) = struct.unpack_from("<I", header, 24)
     result = {}
     for _ in range(vectors):
         rank, thread = file.varint(), file.varint()
         file.take(1)
         _runs, _doubtful, units = file.varint(), file.varint(), file.varint()
+        if has_totals:
+            for _ in range(file.varint()):
+                file.varint()
+            file.take(4)
         least = []
         while len(least) < units:
             raw, stored, _checksum = struct.unpack("<III", file.take(12))
