@@ -6,11 +6,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analysis/replays/cancelled_requests.h"
 #include "analysis/replays/left_out.h"
 #include "analysis/replays/replaced_values.h"
 #include "analysis/replays/replay_objects.h"
 #include "analysis/replays/replay_places.h"
+#include "analysis/replays/uncertain_requests.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 
@@ -132,7 +132,7 @@ class LocationComparison {
       if (!allowed) return differ(&call_a, &call_b, a.args[i].name, one, other);
       allow(*allowed);
     }
-    if (has_requests_) cancelled_.note(a);
+    if (has_requests_) uncertain_.note(a);
     if (has_numbers_) allow(Allowed::kNumbers);
     if (!has_requests_) equal_[pair] = used_;
     return true;
@@ -166,11 +166,16 @@ class LocationComparison {
       case ParamKind::kDisplacement:
         if (replaced_.is_address(param.name, one, other)) return Allowed::kBuffers;
         break;
-      case ParamKind::kRequest: return masked_request(s, one, other);
+      case ParamKind::kRequest:
+        if (all_pairs(one.at_entry(), other.at_entry(), [&](const Value& a, const Value& b) {
+              return same(a, b) || (uncertain_.has(a) && b.kind != ValueKind::kRequest);
+            }))
+          return Allowed::kAnswers;
+        return masked_request(s, one, other);
       case ParamKind::kStatus:
         if (differs_for_nobody(one.at_exit(), other.at_exit(), s.failed()))
           return Allowed::kAnswers;
-        if (cancelled_.has_any_of(s)) return Allowed::kAnswers;
+        if (uncertain_.has_any_of(s)) return Allowed::kAnswers;
         if (all_pairs(one.at_exit(), other.at_exit(), [&](const Value& a, const Value& b) {
               return same(a, b) || is_same_but_for_tag(a, b);
             }))
@@ -356,7 +361,7 @@ class LocationComparison {
   bool has_requests_ = false, has_unseen_ = false, has_numbers_ = false;
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
-  CancelledRequests cancelled_;
+  UncertainRequests uncertain_;
   std::unordered_map<SignatureId, SignatureId> made_;
   OtherNames names_;
   ReplacedValues replaced_;

@@ -75,5 +75,55 @@ TEST(Replays, WhatFailedMayBeLeftOut) {
   }
 }
 
+// Two receives are completed together, which fails or not, and the second one is asked for again.
+Trace waits_again(bool has_failed, bool is_pending) {
+  TraceBuilder builder(2);
+  const uint32_t world = builder.world(), type = builder.predefined_type("MPI_BYTE", 1);
+  std::vector<uint32_t> calls;
+  for (const int64_t tag : {2, 3}) {
+    ShapeWriter shape("MPI_Irecv");
+    shape.none()
+        .heap(-1, 0)
+        .integer(4)
+        .object(type)
+        .integer(0)
+        .integer(tag)
+        .object(world)
+        .new_request(0);
+    calls.push_back(builder.signature(shape));
+  }
+  const uint32_t first = calls[0], second = calls[1];
+  ShapeWriter all("MPI_Waitall");
+  all.none().integer(2).array(2).repeat(1).request(first).repeat(1).request(second).none();
+  if (has_failed)
+    all.tag(format::FieldTag::kResult)
+        .array(2)
+        .repeat(1)
+        .integer(18)
+        .repeat(1)
+        .constant("MPI_ERR_IN_STATUS");
+  calls.push_back(builder.signature(all));
+  ShapeWriter wait("MPI_Wait");
+  wait.none();
+  if (is_pending)
+    wait.request(second);
+  else
+    wait.constant("MPI_REQUEST_NULL");
+  calls.push_back(builder.signature(wait.none()));
+  builder.group({0, 1}, calls);
+  return builder.open();
+}
+
+TEST(Replays, ARequestBesideOneThatFailedMayBeComplete) {
+  const auto same = compare_replay(waits_again(true, true), waits_again(true, false));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(same->first);
+  EXPECT_EQ(same->allowed_of(Allowed::kAnswers), 2u);
+  const auto other = compare_replay(waits_again(false, true), waits_again(false, false));
+  ASSERT_TRUE(other.ok());
+  ASSERT_TRUE(other->first);
+  EXPECT_EQ(other->first->parameter, "request");
+}
+
 }  // namespace
 }  // namespace refrain::analysis

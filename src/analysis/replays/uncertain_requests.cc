@@ -1,4 +1,4 @@
-#include "analysis/replays/cancelled_requests.h"
+#include "analysis/replays/uncertain_requests.h"
 
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
@@ -20,19 +20,24 @@ void for_each_request(const Signature& s, F f) {
 
 }  // namespace
 
-void CancelledRequests::note(const Signature& s) {
+void UncertainRequests::note(const Signature& s) {
   const Value* const flag = s.find("flag");
   const bool is_done = flag == nullptr || flag->at_exit().integer_or(0) != 0;
   const bool completes = mpi::meaning_of(s.call).does_any(mpi::kDoesComplete) && is_done;
+  const bool leaves_open = s.call == mpi::kMPI_Cancel || (completes && s.failed());
   for_each_request(s, [&](SignatureId request) {
-    if (s.call == mpi::kMPI_Cancel)
+    if (leaves_open)
       open_.insert(request);
     else if (completes)
       open_.erase(request);
   });
 }
 
-bool CancelledRequests::has_any_of(const Signature& s) const {
+bool UncertainRequests::has(const Value& request) const {
+  return request.kind == ValueKind::kRequest && open_.count(request.request_signature()) != 0;
+}
+
+bool UncertainRequests::has_any_of(const Signature& s) const {
   bool found = false;
   for_each_request(s, [&](SignatureId request) { found = found || open_.count(request) != 0; });
   return found;
