@@ -210,6 +210,20 @@ def bad_input(folder):
     expect(done.returncode == 1 and "those that have: 1" in done.stderr, "a rank without a log: " + done.stderr)
 
 
+def replaced(folder):
+    """Logs of an earlier run, whose trace is replaced, go with it where this one logs other ranks."""
+    run_recorded(folder, "twice.rfn")
+    logs = os.path.join(folder, "twice.rfn.messages")
+    shutil.copy(logs + "/rank-1.rfm", logs + "/rank-17.rfm")
+    open(logs + "/rank-17.rfm.mine", "w", encoding="utf-8").close()
+    wrapper = [options.refrain, "record", "-o", "twice.rfn", "--messages", "ranks:1", "--"]
+    mpirun.run_job(options.mpi, RANKS, [options.program], 60, cwd=folder, wrapper=wrapper,
+                   env={"REFRAIN_LIBRARY_PATH": options.libraries})
+    expect(sorted(os.listdir(logs)) == ["rank-1.rfm", "rank-17.rfm.mine"], "logs left: %s" % os.listdir(logs))
+    done = run(["messages", "twice.rfn"], folder)
+    expect(done.returncode == 0, "of a run that replaced another: %s" % done.stderr)
+
+
 def no_network(folder):
     if shutil.which("strace") is None:
         return
@@ -241,7 +255,7 @@ def main():
             for part in (lambda: alone(folder, printed), lambda: is_there_until_freed(folder), lambda: guard(folder),
                          lambda: outside_of_mpi(folder), lambda: without_a_call(folder), lambda: built_anew(folder),
                          lambda: times(folder), lambda: no_network(folder), lambda: ends_early(folder),
-                         lambda: bad_input(folder)):
+                         lambda: replaced(folder), lambda: bad_input(folder)):
                 part()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,11 +1,16 @@
 #include "tracer/messages/rank_log.h"
 
+#include <dirent.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
 #include "base/byte_size.h"
 #include "format/limits.h"
@@ -77,6 +82,25 @@ void complain_of_absent(const Process& p, const std::vector<format::messages::Ra
                   .c_str());
 }
 
+// Logs of ranks that are not logged this time are of an earlier run, whose trace is replaced.
+void remove_older_logs(const Process& p, const std::string& folder,
+                       const format::messages::Selection& chosen) {
+  DIR* const all = p.rank == 0 ? opendir(folder.c_str()) : nullptr;
+  if (all == nullptr) return;
+  constexpr std::string_view kBegin = "rank-", kEnd = ".rfm";
+  while (const dirent* const entry = readdir(all)) {
+    std::string_view name = entry->d_name;
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) continue;
+    name = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+    uint64_t rank = 0;
+    const auto number = std::from_chars(name.data(), name.data() + name.size(), rank);
+    if (number.ec != std::errc() || number.ptr != name.data() + name.size()) continue;
+    if (rank >= static_cast<uint64_t>(p.size) || !chosen.has(rank))
+      unlinkat(dirfd(all), entry->d_name, 0);
+  }
+  closedir(all);
+}
+
 // N of `win#N`.
 std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
   const Process::Guard guard(p);
@@ -93,7 +117,9 @@ std::optional<uint64_t> id_of_window(Process& p, uint64_t key) {
 RankLog* RankLog::open(Process& p) {
   const auto chosen = format::messages::parse_selection(text_of(RecordOption::kMessages));
   const KeepErrno keep;
+  const std::string folder = p.options.output + ".messages";
   if (chosen.ok() && p.rank == 0) complain_of_absent(p, chosen->ranks);
+  if (chosen.ok()) remove_older_logs(p, folder, *chosen);
   if (!chosen.ok() || !chosen->has(static_cast<uint64_t>(p.rank))) return nullptr;
   const uint64_t limit = base::parse_bytes(text_of(RecordOption::kMessageLimit)).value_or(0);
   auto* const log = new RankLog(limit, p.threaded);
@@ -104,7 +130,6 @@ RankLog* RankLog::open(Process& p) {
   header.build_id = own_build_id(p);
   header.mpi = own_mpi();
   header.group = log->group_ = own_group(p);
-  const std::string folder = p.options.output + ".messages";
   const std::string name = "rank-" + std::to_string(p.rank) + ".rfm";
   if (log->sink_.create(folder, name)) {
     if (log->writer_.start(header)) return log;
