@@ -79,10 +79,22 @@ class FairNetwork {
     }
   };
 
+  // What each flow of a link gets for a weight of 1, if nothing else stops it.
+  struct Share {
+    double share = 0;
+    uint32_t place = 0;  // of links with one share, the first
+    uint32_t link = 0;
+    bool operator<(const Share& o) const {  // the least on top
+      return share != o.share ? share > o.share : place > o.place;
+    }
+  };
+
   void note_change(uint32_t link);
   void settle();
-  void collect(uint32_t from, std::vector<uint32_t>& links, std::vector<uint32_t>& flows);
-  void fill(const std::vector<uint32_t>& links, const std::vector<uint32_t>& flows);
+  void collect(uint32_t from);
+  void open_all();
+  bool find_narrowest();
+  void fill();
   void set_rate(uint32_t flow, double rate);
   void fix(uint32_t flow, double rate);
 
@@ -90,6 +102,10 @@ class FairNetwork {
   std::vector<Flow> flows_;
   std::vector<uint32_t> free_, changed_;
   std::vector<double> new_rate_;
+  // While rates are computed: links and flows that are connected, a heap, flows by their limits.
+  std::vector<uint32_t> linked_, flowing_;
+  std::vector<Share> shares_;
+  std::vector<uint32_t> limited_;
   std::priority_queue<End> ends_;
   int64_t now_ = 0;
   uint64_t order_ = 0;
