@@ -110,6 +110,8 @@ void MapLog::add(const Trace& trace, uint64_t age_ns, bool is_last) {
     const auto most = static_cast<Rank>(Maps::kMostRows);
     maps->ranks_a_row = (maps->ranks + most - 1) / most;
     maps->rows = static_cast<size_t>((maps->ranks + maps->ranks_a_row - 1) / maps->ranks_a_row);
+    // Nobody saw it run: it is known what was done, and not when.
+    if (is_last) maps->bin_ns = std::max(maps->bin_ns, age_ns + 1);
   }
   if (trace.rank_count() != maps->ranks) return;
   age_ns = std::max(age_ns, last_age_ns_);

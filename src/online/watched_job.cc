@@ -12,10 +12,22 @@
 #include "online/received.h"
 #include "online/waits_for.h"
 #include "online/wall_clock.h"
+#include "reader/internal.h"
 
 namespace refrain::online {
 
 namespace {
+
+// Where the ranks were, of which nothing but the trace has come.
+std::vector<HostNow> hosts_of(const Trace& trace) {
+  const format::Meta& meta = reader::data_of(trace).meta;
+  std::vector<HostNow> hosts(meta.hosts.size());
+  for (size_t i = 0; i < hosts.size(); ++i) hosts[i].host = meta.hosts[i];
+  for (uint64_t rank = 0; rank < meta.host_of_rank.size(); ++rank)
+    if (const int64_t host = meta.host_of_rank.at(rank); host >= 0)
+      ++hosts[static_cast<size_t>(host)].ranks;
+  return hosts;
+}
 
 namespace fs = std::filesystem;
 namespace spool = format::spool;
@@ -181,8 +193,8 @@ base::Result<JobNow> WatchedJob::finished() {
   JobNow job = ended_job(fs::path(trace_).filename().string(), file, *trace);
   job.spool = folder_;
   job.state = JobState::kFinished;
-  // With what came after the last look. A job that nobody saw run has no maps.
-  if (maps_.now() != nullptr && !std::exchange(has_last_maps_, true))
+  if (source_ != nullptr) job.hosts = hosts_of(*trace);
+  if (!std::exchange(has_last_maps_, true))  // with what came after the last look
     maps_.add(*trace, job.running_ns, true);
   job.maps = maps_.now();
   return job;
@@ -256,6 +268,7 @@ base::Result<JobNow> WatchedJob::look() {
     if (auto whole = finished(); whole.ok()) {
       whole->stream_bytes = job.stream_bytes;
       whole->waits = waits_.now();
+      if (!job.hosts.empty()) whole->hosts = job.hosts;
       return whole;
     }
   }

@@ -8,6 +8,7 @@ looks; and messages that nobody of ours sent mark the job that they name, and no
 """
 import argparse
 import glob
+import json
 import os
 import re
 import shutil
@@ -183,6 +184,12 @@ def check_jobs(folder, jobs_dir, out):
         short.thread.join()
         with Feed(jobs_dir, url, token_file) as feed:
             until(lambda: service.jobs().get("short.rfn", {}).get("state") == "finished", "one that was short")
+            for name in ("lives", "short"):  # the second was over before anybody looked
+                hosts = service.jobs()[name + ".rfn"]["hosts"]
+                expect([host["ranks"] for host in hosts] == [serve.RANKS], "the host of %s: %s" % (name, hosts))
+                with open(os.path.join(out, name, "maps.json")) as file:
+                    calls = sum(sum(f["density"]["calls"]) for f in json.load(file)["functions"])
+                expect(calls == service.jobs()[name + ".rfn"]["calls"], "all calls of %s are in its maps" % name)
             serve.check_left(out, "short", short.trace)
             expect(until(lambda: not glob.glob(os.path.join(jobs_dir, "*.job")), "the files of jobs go"),
                    "nothing of the jobs is left in the folder")

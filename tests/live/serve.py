@@ -22,7 +22,7 @@ import expectations  # noqa: E402
 from live import CALLS, LIMIT_S, RANKS, expect, until  # noqa: E402
 
 KEYS = ["name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s", "stream_bytes", "lag_s", "blocked_s",
-        "losses", "stuck", "nobody_moves", "circle", "story", "loop", "waits"]
+        "losses", "stuck", "nobody_moves", "circle", "story", "loop", "waits", "hosts"]
 
 
 class LiveJob(live.Job):

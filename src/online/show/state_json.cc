@@ -203,7 +203,7 @@ std::string summary_json(const std::vector<JobNow>& jobs) {
     json whole = job_json(job, 0), some;
     for (const char* key : {"name", "state", "ranks", "calls", "calls_per_s", "event_bytes_per_s",
                             "stream_bytes", "lag_s", "blocked_s", "losses", "stuck", "nobody_moves",
-                            "circle", "story", "loop", "waits"})
+                            "circle", "story", "loop", "waits", "hosts"})
       some[key] = std::move(whole[key]);
     all.push_back(std::move(some));
   }
