@@ -108,18 +108,20 @@ void grow(std::vector<RandomFlow>& flows, const std::set<uint32_t>& open,
 
 TEST(FairNetwork, RandomFlowsEndWhenMaxMinFairRatesSay) {
   std::mt19937 random(7);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 64; ++round) {
+    const bool is_large = round >= 60;  // links are full at many rates
+    const uint32_t links = is_large ? 40 : 6;
     FairNetwork network;
     std::vector<double> capacity;
-    for (int i = 0; i < 6; ++i) {
+    for (uint32_t i = 0; i < links; ++i) {
       capacity.push_back(1 + static_cast<double>(random() % 8));
       network.add_link(capacity.back() * 1e9);
     }
     std::vector<RandomFlow> flows;
     std::set<uint32_t> open;
-    for (uint32_t i = 0; i < 12; ++i) {
+    for (uint32_t i = 0; i < 2 * links; ++i) {
       std::set<uint32_t> route;
-      for (uint32_t k = 0; k <= random() % 3; ++k) route.insert(random() % 6);
+      for (uint32_t k = 0; k <= random() % 3; ++k) route.insert(random() % links);
       const double bytes = 1000 + static_cast<double>(random() % 100000);
       const double most = random() % 3 == 0 ? 0.7 : 0;
       flows.push_back({bytes, most, {route.begin(), route.end()}, 0});
