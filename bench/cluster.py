@@ -5,7 +5,8 @@ usage: cluster.py [--out DIR] [--quick] [--ranks 64,256] [--program NAME ...] [-
        cluster.py --replay [--ranks 64,256] [--program NAME ...] [--noise 0.01] [--steps 5] [--k 9,27,...]
        cluster.py --replay --real [--runs 5] [--ranks 4] [--program NAME ...] [--compute sleep|spin]
 
-Programs of bench/programs run under SimGrid's SMPI (lulesh, a cube of ranks, on 216 instead of 256). Beside exact
+Programs of bench/programs run under SimGrid's SMPI (lulesh, a cube of ranks, on 216 instead of 256), each with as much
+work for a rank however many there are (weak scaling), and sweep3d also with the same for all (strong). Beside exact
 endpoints stands the paper's way (`--paper`). With --k, numbers of clusters, structures mixed (ACURDION, table III),
 and the error of time per call that they make.
 `record_s` and `record_cluster_s`: the run as a whole, recorded without and with `--cluster`. `found_s` is what
@@ -31,22 +32,11 @@ import time
 import cluster_replay
 import cluster_simulated
 import common
+from cluster_programs import PROGRAMS
 
 sys.path.insert(0, str(common.ROOT / "tests/support"))
 import smpi  # noqa: E402
 
-# program, argument, settings of SMPI
-PROGRAMS = [
-    ("sweep2d", 20, ()),
-    ("halo2d", 20, ()),
-    ("halo3d", 20, ()),
-    ("ring", 20, ()),
-    ("transpose", 10, ()),
-    ("recursive_doubling", 10, ()),
-    ("rows_columns", 10, ()),
-    ("mg", 5, ()),
-    ("lulesh", 5, ()),
-]
 # The rows of ACURDION's table II.
 KINDS = ["COUNT", "LOOP", "EVENTS", "SRC", "DEST", "TAG"]
 WAYS = [("exact", ()), ("kinds", ("--k", "kinds")), ("paper", ("--paper",)), ("two steps", ("--steps", "2")),
@@ -69,18 +59,17 @@ SIMULATED = [("kinds", ("--k", "kinds")), ("nine", ("--k", "9")), ("lead", ("--k
 kError = 0.02
 
 
-def record(program, argument, ranks, settings, folder, words=()):
+def record(program, ranks, folder, words=()):
     """A trace with exact times of the simulation, and how long it took."""
-    binary = folder / program
-    common.run(["smpicc", "-std=c11", "-O2", "-g", "-o", binary, common.ROOT / f"bench/programs/{program}.c", "-lm"])
-    trace = folder / f"{program}-{ranks}.rfn"
+    binary = program.compile("smpicc", folder / program.stem)
+    trace = folder / f"{program.stem}-{ranks}.rfn"
     wrapper = [str(common.REFRAIN), "record", "--quiet", "--timing", "exact", *words, "-o", str(trace)]
-    line = smpi.command_line(ranks, [str(binary), str(argument)], wrapper, str(folder), settings)
+    line = smpi.command_line(ranks, [str(binary), *program.words()], wrapper, str(folder))
     environment = dict(os.environ, REFRAIN_LIBRARY_PATH=str(recorders()))
     began = time.monotonic()
     done = smpi.run(line, common.kRunTimeoutSeconds, environment)
     if done.status != 0 or not trace.exists():
-        common.fail(f"{program} at {ranks} ranks: exit status {done.status}\n{done.output[-400:]}")
+        common.fail(f"{program.name} at {ranks} ranks: exit status {done.status}\n{done.output[-400:]}")
     return trace, time.monotonic() - began
 
 
@@ -171,21 +160,19 @@ def ways_of(arguments, program, ranks):
 def measure(arguments, folder):
     """Rows, and what is not as it must be."""
     rows, wrong = [], []
-    for program, argument, settings in PROGRAMS:
-        if arguments.program and program not in arguments.program:
-            continue
+    for program in chosen(arguments):
         for ranks in rank_counts(arguments, program):
-            common.progress(f"{program}, {ranks} ranks")
-            recorded = record(program, argument, ranks, settings, folder, ("--cluster", "kinds"))[1]
-            trace, seconds = record(program, argument, ranks, settings, folder)
-            for way, words in ways_of(arguments, program, ranks):
+            common.progress(f"{program.name}, {ranks} ranks")
+            recorded = record(program, ranks, folder, ("--cluster", "kinds"))[1]
+            trace, seconds = record(program, ranks, folder)
+            for way, words in ways_of(arguments, program.name, ranks):
                 said, found = cluster(trace, words, folder)
                 if said is None:
                     continue
                 error = error_of(trace, folder)
-                wrong += [f"{ranks} ranks: {text}" for text in complaints(program, way, said, error)]
+                wrong += [f"{ranks} ranks: {text}" for text in complaints(program.name, way, said, error)]
                 shares = [f"{100 * said['matching'][kind]['share']:.2f}" for kind in KINDS]
-                rows.append([program, ranks, way, said["cluster_count"], said["structures"], *shares, f"{error:.4f}",
+                rows.append([program.name, ranks, way, said["cluster_count"], said["structures"], *shares, f"{error:.4f}",
                              said["bytes_after"], said["bytes_before"], f"{seconds:.2f}", f"{recorded:.2f}",
                              f"{found:.2f}", said["replayable"]])
     return rows, wrong
@@ -193,26 +180,23 @@ def measure(arguments, folder):
 
 def measure_replays(arguments, folder):
     rows = []
-    for program, argument, _ in PROGRAMS:
-        if not arguments.program or program in arguments.program:
-            for ranks in rank_counts(arguments, program):
-                rows += cluster_replay.rows(program, kReplayedTimes * argument, ranks, arguments.runs,
-                                            arguments.compute, REPLAYED, folder)
+    for program in chosen(arguments):
+        for ranks in rank_counts(arguments, program):
+            rows += cluster_replay.rows(program, kReplayedTimes, ranks, arguments.runs, arguments.compute, REPLAYED,
+                                        folder)
     return rows
 
 
 def measure_simulated(arguments, folder):
     rows = []
-    for program, argument, settings in PROGRAMS:
-        if arguments.program and program not in arguments.program:
-            continue
+    for program in chosen(arguments):
         ways = list(SIMULATED)
         if arguments.k:
             ways = [(f"K {k}", ("--k", k)) for k in arguments.k.split(",")]
-        elif program == "mg":
+        elif program.name == "mg":
             ways.append(("auto:0.02", ("--k", "auto:0.02")))
         for ranks in rank_counts(arguments, program):
-            rows += cluster_simulated.rows(program, arguments.steps * argument, ranks, settings, arguments.noise,
+            rows += cluster_simulated.rows(program, arguments.steps, ranks, arguments.noise,
                                            [(way, words) for way, words in ways if not is_above(words, ranks)],
                                            recorders(), folder)
     return rows
@@ -222,12 +206,13 @@ def is_above(words, ranks):
     return words[:1] == ("--k",) and words[1].isdigit() and int(words[1]) > ranks
 
 
+def chosen(arguments):
+    return [program for program in PROGRAMS if not arguments.program or program.name in arguments.program]
+
+
 def rank_counts(arguments, program):
-    """As asked for; lulesh, which is a cube of ranks, on the largest cube that is not more."""
-    counts = asked_counts(arguments)
-    if program != "lulesh":
-        return counts
-    return sorted({max(side**3 for side in range(1, count + 1) if side**3 <= count) for count in counts})
+    """As asked for, or the largest number that is not more and that the program runs on."""
+    return sorted({program.ranks(count) for count in asked_counts(arguments)})
 
 
 def asked_counts(arguments):
@@ -243,7 +228,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="64 ranks only")
     parser.add_argument("--ranks", help="with commas between (64,256; with --real 4)")
     parser.add_argument("--long", action="store_true", help="1024 and 4096 ranks as well")
-    parser.add_argument("--program", action="append", help="only this one; again and again")
+    parser.add_argument("--program", action="append", choices=[program.name for program in PROGRAMS],
+                        metavar="PROGRAM", help="only this one; again and again")
     parser.add_argument("--k", help="numbers of clusters with commas between, instead of the ways: 9,27,81,243")
     parser.add_argument("--replay", action="store_true", help="times of replays, simulated")
     parser.add_argument("--noise", type=float, default=0.01, help="of work between messages, with --replay (0.01)")

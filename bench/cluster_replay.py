@@ -35,11 +35,11 @@ def between_init_and_finalize(trace):
 class Replays:
     """One program on so many ranks."""
 
-    def __init__(self, program, argument, ranks, runs, compute, folder):
+    def __init__(self, program, times, ranks, runs, compute, folder):
         self.ranks, self.runs, self.compute, self.folder = ranks, runs, compute, folder
         self.shim = [common.compile_yield_shim(folder)]
-        self.command = [str(common.compile_program(program, folder)), str(argument)]
-        self.full = folder / f"{program}-{ranks}-full.rfn"
+        self.command = [str(program.compile("mpicc.mpich", folder / program.stem)), *program.words(times)]
+        self.full = folder / f"{program.stem}-{ranks}-full.rfn"
         self.program_s, self.record_s = self.record(self.full, [])
 
     def record(self, trace, words):
@@ -72,14 +72,14 @@ class Replays:
         return (out, said, seconds) if said.get("replayable") else (None, said, seconds)
 
 
-def rows(program, argument, ranks, runs, compute, ways, folder):
+def rows(program, times, ranks, runs, compute, ways, folder):
     """A row for each way: its name, the words of `refrain cluster`, those of `refrain record` or None."""
-    common.progress(f"{program}, {ranks} ranks: program and full replay")
-    all_of = Replays(program, argument, ranks, runs, compute, folder)
+    common.progress(f"{program.name}, {ranks} ranks: program and full replay")
+    all_of = Replays(program, times, ranks, runs, compute, folder)
     full, deviation = all_of.replay(all_of.full)
     against = 1 - abs(full - all_of.program_s) / all_of.program_s
     for way, words, while_recording in ways:
-        common.progress(f"{program}, {ranks} ranks: {way}")
+        common.progress(f"{program.name}, {ranks} ranks: {way}")
         trace, said, cluster_s = all_of.cluster(words)
         if trace is None:
             continue
@@ -87,7 +87,7 @@ def rows(program, argument, ranks, runs, compute, ways, folder):
         record_cluster_s = ""
         if while_recording is not None:
             record_cluster_s = f"{all_of.record(folder / 'recorded.rfn', while_recording)[1]:.3f}"
-        yield [program, ranks, way, said["cluster_count"], runs, f"{all_of.program_s:.4f}", f"{full:.4f}",
+        yield [program.name, ranks, way, said["cluster_count"], runs, f"{all_of.program_s:.4f}", f"{full:.4f}",
                f"{deviation:.4f}", f"{clustered:.4f}", f"{clustered_deviation:.4f}",
                f"{1 - abs(full - clustered) / full:.4f}", f"{against:.4f}", f"{all_of.record_s:.3f}", record_cluster_s,
                f"{cluster_s:.3f}"]

@@ -31,15 +31,15 @@ kHeader = ["program", "ranks", "way", "clusters", "program_s", "replay_s", "repl
 class Simulation:
     """One program on so many ranks."""
 
-    def __init__(self, program, argument, ranks, settings, noise, libraries, folder):
-        self.ranks, self.settings, self.folder = ranks, settings, folder
+    def __init__(self, program, times, ranks, noise, libraries, folder):
+        self.ranks, self.folder = ranks, folder
         self.environment = dict(os.environ, REFRAIN_LIBRARY_PATH=str(libraries))
-        self.full = folder / f"{program}-{ranks}-worked.rfn"
-        binary = folder / f"{program}-worked"
-        common.run(["smpicc", "-std=c11", "-O2", "-g", f"-DWORK_NS={kWorkNs}", f"-DWORK_NOISE={noise}", "-o", binary,
-                    common.ROOT / f"bench/programs/{program}.c", "-lm"])
-        self.program_s = self.simulated([binary, argument])[0]
-        self.run([binary, argument], ["record", "--quiet", "--timing", "exact", "-o", self.full])
+        self.full = folder / f"{program.stem}-{ranks}-worked.rfn"
+        binary = program.compile("smpicc", folder / f"{program.stem}-worked",
+                                 (f"-DWORK_NS={kWorkNs}", f"-DWORK_NOISE={noise}"))
+        command = [binary, *program.words(times)]
+        self.program_s = self.simulated(command)[0]
+        self.run(command, ["record", "--quiet", "--timing", "exact", "-o", self.full])
 
     def simulated(self, command, extra=()):
         """Simulated seconds, and the seconds that this took."""
@@ -53,7 +53,7 @@ class Simulation:
     def run(self, command, verb=(), extra=()):
         """Its output, and the seconds that the simulation took."""
         wrapper = [str(word) for word in (common.REFRAIN, *verb)] if verb else ()
-        line = smpi.command_line(self.ranks, [str(word) for word in command], wrapper, str(self.folder), self.settings)
+        line = smpi.command_line(self.ranks, [str(word) for word in command], wrapper, str(self.folder))
         if extra:
             line = [word for word in line if not word.startswith("--log=")]
             line[1:1] = extra
@@ -99,25 +99,25 @@ class Simulation:
         return (out if said["replayable"] else None), said["cluster_count"]
 
 
-def rows(program, argument, ranks, settings, noise, ways, libraries, folder):
+def rows(program, times, ranks, noise, ways, libraries, folder):
     """A row for each way: its name, and the words of `refrain cluster`."""
-    common.progress(f"{program}, {ranks} ranks: program and full replay")
+    common.progress(f"{program.name}, {ranks} ranks: program and full replay")
     began = time.monotonic()
-    simulation = Simulation(program, argument, ranks, settings, noise, libraries, folder)
+    simulation = Simulation(program, times, ranks, noise, libraries, folder)
     full, wall = simulation.replay(simulation.full)
     program_s, replay_s = simulation.program_s, full["replay_s"]
-    common.progress(f"{program}, {ranks} ranks: ti")
+    common.progress(f"{program.name}, {ranks} ranks: ti")
     ti_s, ti_wall, dropped = simulation.replay_ti()
-    common.progress(f"{program}, {ranks} ranks: proxy")
+    common.progress(f"{program.name}, {ranks} ranks: proxy")
     proxy_s = simulation.proxy()
     of_proxy = ["-", "-"] if proxy_s is None else [f"{proxy_s:.6f}", f"{proxy_s / program_s - 1:.5f}"]
     for way, words in ways:
-        common.progress(f"{program}, {ranks} ranks: {way}, {time.monotonic() - began:.0f} s")
+        common.progress(f"{program.name}, {ranks} ranks: {way}, {time.monotonic() - began:.0f} s")
         trace, clusters = simulation.cluster(words)
         if trace is None:
             continue
         clustered_s = simulation.replay(trace)[0]["replay_s"]
-        yield [program, ranks, way, clusters, f"{program_s:.6f}", f"{replay_s:.6f}", f"{replay_s / program_s - 1:.5f}",
+        yield [program.name, ranks, way, clusters, f"{program_s:.6f}", f"{replay_s:.6f}", f"{replay_s / program_s - 1:.5f}",
                f"{clustered_s:.6f}", f"{1 - abs(replay_s - clustered_s) / replay_s:.5f}", full["calls"], f"{wall:.2f}",
                f"{ti_s / program_s - 1:.5f}", dropped, f"{ti_wall:.2f}", *of_proxy]
 

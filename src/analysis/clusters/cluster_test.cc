@@ -5,16 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "analysis/clusters/lead_endpoints.h"
 #include "analysis/clusters/matching.h"
 #include "analysis/clusters/mesh_names.h"
 #include "analysis/clusters/test_mesh.h"
-#include "events/pairing/pair_anew.h"
-#include "events/payload.h"
-#include "format/decode/decode.h"
+#include "analysis/clusters/written_clusters.h"
 #include "reader/verify/verify_times.h"
 #include "refrain/calls.h"
 
@@ -31,22 +28,6 @@ std::multiset<uint64_t> sizes(const format::ClusterData& data) {
 }
 
 const std::multiset<uint64_t> kNine = {1, 1, 1, 1, 3, 3, 4, 4, 12};  // of 6 x 5
-
-FoundClusters found(const Trace& trace, ClusterRequest request) {
-  const auto out = find(trace, request);
-  EXPECT_TRUE(out.ok()) << out.error().to_string();
-  return out.ok() ? *out : FoundClusters();
-}
-
-Trace written(const Trace& trace, const FoundClusters& f) {
-  const auto bytes = encode(trace, f);
-  EXPECT_TRUE(bytes.ok()) << bytes.error().to_string();
-  auto back = Trace::from_bytes(*bytes, "c.rfn");
-  EXPECT_TRUE(back.ok()) << back.error().to_string();
-  EXPECT_TRUE(format::check(*bytes).empty());
-  EXPECT_TRUE(reader::verify_times(*back, 10).empty());
-  return *back;
-}
 
 using Times = std::vector<std::pair<uint64_t, uint64_t>>;
 Times times(const Trace& trace, Rank rank) {
@@ -198,159 +179,6 @@ TEST(ClusteredTrace, ThePapersWayLosesEndsWhereKindsAreMixed) {
   EXPECT_LT(match->share(Compared::kDestination), 1);
   EXPECT_GT(match->share(Compared::kDestination), 0.2);
   EXPECT_EQ(match->share(Compared::kCount), 1);
-}
-
-// Call by call: the n-th message of a channel has two ends, and the second has room for it.
-void expect_paired(const Trace& trace) {
-  std::map<std::vector<int64_t>, std::pair<std::vector<int64_t>, std::vector<int64_t>>> channels;
-  for (Rank r = 0; r < trace.rank_count(); ++r) {
-    RankReader reader(trace, r);
-    const Status read = reader.for_each_call(0, [&](const Call& call) {
-      const Signature& s = *call.signature;
-      const bool sends = s.name == "MPI_Send";
-      if (!sends && s.name != "MPI_Recv") return true;
-      const Value& peer = events::argument(s, sends ? "dest" : "source");
-      if (!peer.is_integer()) return true;
-      const int64_t tag = events::argument(s, "tag").number;
-      auto& channel = channels[{sends ? r : peer.number, sends ? peer.number : r, tag}];
-      (sends ? channel.first : channel.second).push_back(events::argument(s, "count").number);
-      return true;
-    });
-    EXPECT_TRUE(read.ok());
-  }
-  for (const auto& [key, ends] : channels) {
-    ASSERT_EQ(ends.first.size(), ends.second.size()) << key[0] << " " << key[1] << " " << key[2];
-    for (size_t i = 0; i < ends.first.size(); ++i) EXPECT_GE(ends.second[i], ends.first[i]);
-  }
-}
-
-TEST(PairedAnew, ReceivesGetRoomForWhatLeadsSend) {
-  const Trace trace = TestMesh{.more_below = 10}.build().open();
-  const FoundClusters f = found(trace, {.has_lead_endpoints = true});
-  const Trace back = written(trace, f);
-  EXPECT_TRUE(back.clustering()->is_replayable) << back.clustering()->why_not;
-  EXPECT_LT(matching(trace, back)->share(Compared::kCount), 1);
-  events::PairedAnew counts;
-  const auto paired = events::paired_trace(back, counts);
-  ASSERT_TRUE(paired.ok()) << paired.error().to_string();
-  EXPECT_GT(counts.widened, 0u);
-  EXPECT_EQ(counts.paired + counts.left_out, 0u);
-  expect_paired(*paired);
-  // Exact endpoints keep sizes, too.
-  const Trace exact = written(trace, found(trace, {}));
-  EXPECT_TRUE(exact.clustering()->is_replayable);
-  EXPECT_EQ(matching(trace, exact)->share(Compared::kCount), 1);
-}
-
-// Ranks whose partner is as far away as for nobody else.
-Trace mirrored(uint64_t ranks, uint64_t alone) {
-  reader::TraceBuilder b(ranks);
-  const uint32_t world = b.world(), type = b.predefined_type("MPI_DOUBLE", 8);
-  const uint32_t send = b.site("/app", "ab", 16), receive = b.site("/app", "ab", 32);
-  for (uint64_t r = 0; r < ranks; ++r) {
-    const auto peer = static_cast<int64_t>(ranks - 1 - r);
-    const auto count = static_cast<int64_t>(8 + std::min(r, ranks - 1 - r));
-    std::vector<uint32_t> calls;
-    reader::ShapeWriter s("MPI_Send"), t("MPI_Recv");
-    s.object(send).heap(1, 0).integer(count).object(type).integer(peer).integer(4).object(world);
-    t.object(receive).heap(1, 0).integer(count).object(type).integer(peer).integer(4);
-    t.object(world).constant("MPI_STATUS_IGNORE");
-    const uint32_t sends = b.signature(s), receives = b.signature(t);
-    for (int i = 0; i < 3 && r >= alone; ++i) calls.insert(calls.end(), {sends, receives});
-    b.data().totals[r].in_mpi_ns = b.data().totals[r].outside_ns = 1000;
-    b.group({static_cast<int64_t>(r)}, calls);
-  }
-  return b.open();
-}
-
-TEST(PairedAnew, EveryMessageHasTwoEnds) {
-  for (const uint64_t ranks : {2, 6, 16, 30}) {
-    const Trace trace = mirrored(ranks, 0);
-    expect_paired(trace);
-    const FoundClusters f = found(trace, {.k = 1, .has_lead_endpoints = true});
-    const Trace back = written(trace, f);
-    EXPECT_TRUE(back.clustering()->is_replayable) << back.clustering()->why_not;
-    events::PairedAnew counts;
-    const auto paired = events::paired_trace(back, counts);
-    ASSERT_TRUE(paired.ok()) << paired.error().to_string();
-    expect_paired(*paired);
-    EXPECT_EQ(counts.left_out, 0u);
-    if (ranks > 2) {
-      EXPECT_GT(counts.paired, 0u);
-    }
-    EXPECT_EQ(paired->call_count(), trace.call_count());
-    // What is paired already stays as it is.
-    const auto again = events::pair_anew(*paired);
-    EXPECT_FALSE(again.is_changed());
-  }
-}
-
-// Phase k with the rank that differs in bit k, all at one call site.
-Trace doubling(uint64_t ranks) {
-  reader::TraceBuilder b(ranks);
-  const uint32_t world = b.world(), type = b.predefined_type("MPI_DOUBLE", 8);
-  const uint32_t site = b.site("/app", "ab", 16);
-  for (uint64_t r = 0; r < ranks; ++r) {
-    std::vector<uint32_t> phases, calls;
-    for (uint64_t bit = 1; bit < ranks; bit *= 2) {
-      const auto peer = static_cast<int64_t>(r ^ bit);
-      reader::ShapeWriter s("MPI_Sendrecv");
-      s.object(site).heap(1, 0).integer(1).object(type).integer(peer).integer(4);
-      s.heap(2, 0).integer(1).object(type).integer(peer).integer(4).object(world);
-      s.constant("MPI_STATUS_IGNORE");
-      phases.push_back(b.signature(s));
-    }
-    for (int i = 0; i < 3; ++i) calls.insert(calls.end(), phases.begin(), phases.end());
-    b.data().totals[r].in_mpi_ns = b.data().totals[r].outside_ns = 1000;
-    b.group({static_cast<int64_t>(r)}, calls);
-  }
-  return b.open();
-}
-
-TEST(PairedAnew, ByPlacePhasesMeetThemselves) {
-  constexpr uint64_t kRanks = 16, kPhases = 4;
-  const Trace back =
-      written(doubling(kRanks), found(doubling(kRanks), {.k = 3, .has_lead_endpoints = true}));
-  events::PairedAnew counts;
-  const auto paired = events::paired_trace(back, counts, events::Pairing::kByPlace);
-  ASSERT_TRUE(paired.ok()) << paired.error().to_string();
-  EXPECT_GT(counts.paired, 0u);
-  expect_paired(*paired);
-  // In phase k each send has its receive in phase k of the other rank.
-  std::vector<std::set<std::pair<int64_t, int64_t>>> sends(kPhases), receives(kPhases);
-  for (Rank r = 0; r < static_cast<Rank>(kRanks); ++r) {
-    RankReader reader(*paired, r);
-    uint64_t n = 0;
-    const Status read = reader.for_each_call(0, [&](const Call& call) {
-      const Value& to = events::argument(*call.signature, "dest");
-      const Value& from = events::argument(*call.signature, "source");
-      if (to.is_integer()) sends[n % kPhases].emplace(r, to.number);
-      if (from.is_integer()) receives[n % kPhases].emplace(from.number, r);
-      ++n;
-      return true;
-    });
-    ASSERT_TRUE(read.ok());
-    EXPECT_EQ(n, 3 * kPhases);
-  }
-  EXPECT_EQ(sends, receives);
-  for (const auto& phase : sends) EXPECT_FALSE(phase.empty());
-}
-
-TEST(PairedAnew, AnEndWithoutPartnerGoesToNobody) {
-  const Trace trace = mirrored(6, 1);  // rank 0 makes no calls: rank 5 has no partner
-  events::PairedAnew counts;
-  const auto paired = events::paired_trace(trace, counts);
-  ASSERT_TRUE(paired.ok()) << paired.error().to_string();
-  EXPECT_EQ(counts.left_out, 6u);
-  EXPECT_EQ(counts.paired, 0u);
-  expect_paired(*paired);
-  RankReader reader(*paired, 5);
-  const Status read = reader.for_each_call(0, [&](const Call& call) {
-    const bool sends = call.signature->name == "MPI_Send";
-    EXPECT_EQ(events::argument(*call.signature, sends ? "dest" : "source").name(), "MPI_PROC_NULL");
-    return true;
-  });
-  EXPECT_TRUE(read.ok());
 }
 
 TEST(AutoClusters, TakeAsFewAsTheErrorAllows) {

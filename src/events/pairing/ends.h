@@ -17,6 +17,7 @@ struct End {
   Rank me = 0;
   uint32_t signature = 0;
   uint64_t place = 0;    // the signature's number in its rank, by the first call with it
+  uint64_t order = 0;    // among the sends, or the receives, of its rank; from 1 on
   bool is_both = false;  // of a call that sends and receives, MPI_Sendrecv
   bool sends = false, is_fixed = false;  // fixed: what it takes is known from elsewhere
   events::CommKey comm = events::kNoComm;

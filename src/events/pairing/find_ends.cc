@@ -23,7 +23,7 @@ class EndFinder {
         RankReader reader(trace_, trace_.group_rank(g, i));
         events::Decoder ops(reader, comms_, places_);
         starts_.clear();
-        place_ = 0;
+        place_ = sends_ = receives_ = 0;
         for (const Trace::Occurrence& seen : occurrences) {
           ++place_;
           add(reader, ops, op_of(ops, reader.signature(seen.signature)), seen);
@@ -73,6 +73,7 @@ class EndFinder {
     out.me = reader.rank();
     out.signature = id;
     out.place = place_;
+    out.order = ++(sends ? sends_ : receives_);
     out.is_both = op.action == events::Action::kSendReceive;
     out.sends = sends;
     out.is_fixed = is_fixed || op.is_partitioned;
@@ -104,8 +105,8 @@ class EndFinder {
   const Trace& trace_;
   events::CommTable comms_;
   events::Decoder::Places places_;
-  uint64_t place_ = 0;
-  std::map<SignatureId, uint64_t> starts_;  // of the rank: persistent requests
+  uint64_t place_ = 0, sends_ = 0, receives_ = 0;  // of the rank, so far
+  std::map<SignatureId, uint64_t> starts_;         // of the rank: persistent requests
   std::vector<End> ends_;
 };
 

@@ -36,6 +36,12 @@ uint64_t sum(const std::vector<End>& ends, const std::vector<size_t>& of) {
   return n;
 }
 
+// What both ends of a message have in common; 0: nothing is asked of it.
+uint64_t phase_of(const End& e, Pairing how) {
+  if (how == Pairing::kByOrder) return e.order;
+  return how == Pairing::kByPlace && e.is_both ? e.place : 0;
+}
+
 // Steps 1 to 3.
 class Pairer {
  public:
@@ -44,33 +50,33 @@ class Pairer {
   // False: ends are left over that may not be changed.
   bool run(Pairing how) {
     for (auto& [key, channel] : channels_of(ends_)) {
-      if (how == Pairing::kByPlace) keep_places(channel);
+      if (how != Pairing::kByChannel) keep_phases(channel, how);
       if (sum(ends_, channel.first) != sum(ends_, channel.second)) keep_equals(channel);
     }
     std::sort(loose_.begin(), loose_.end());
     for (const size_t i : loose_)
       if (ends_[i].is_fixed) return false;
-    if (how == Pairing::kByPlace) pair(true, true);
-    for (const bool same_tag : {true, false}) pair(same_tag, false);
+    if (how != Pairing::kByChannel) pair(true, how);
+    for (const bool same_tag : {true, false}) pair(same_tag, Pairing::kByChannel);
     for (const size_t i : loose_) ends_[i].is_nobody = true;
     return true;
   }
 
  private:
-  // Ends that send and receive at once stay if the other end has the same place; else they are
-  // loose.
-  void keep_places(Channel& channel) {
-    Channel both;
+  // Ends that have a phase stay if the other end has the same one; else they are loose.
+  void keep_phases(Channel& channel, Pairing how) {
+    Channel phased;
     const auto take = [&](std::vector<size_t>& from, std::vector<size_t>& to) {
       const auto at = std::stable_partition(from.begin(), from.end(),
-                                            [&](size_t i) { return !ends_[i].is_both; });
+                                            [&](size_t i) { return phase_of(ends_[i], how) == 0; });
       to.assign(at, from.end());
       from.erase(at, from.end());
     };
-    take(channel.first, both.first);
-    take(channel.second, both.second);
-    keep(both,
-         [&](const End& s, const End& r) { return s.calls == r.calls && s.place == r.place; });
+    take(channel.first, phased.first);
+    take(channel.second, phased.second);
+    keep(phased, [&](const End& s, const End& r) {
+      return s.calls == r.calls && phase_of(s, how) == phase_of(r, how);
+    });
   }
 
   void keep_equals(Channel& channel) {
@@ -92,15 +98,15 @@ class Pairer {
     loose_.insert(loose_.end(), receives.begin(), receives.end());
   }
 
-  // Communicator, calls, tag, place of those that are paired by it (they count from 1).
+  // Communicator, calls, tag, phase of those that are paired by it.
   using Key = std::tuple<events::CommKey, uint64_t, int64_t, uint64_t>;
-  void pair(bool same_tag, bool by_place) {
+  void pair(bool same_tag, Pairing how) {
     const auto key = [&](const End& e) {
-      return Key{e.comm, e.calls, same_tag ? e.tag : 0, by_place && e.is_both ? e.place : 0};
+      return Key{e.comm, e.calls, same_tag ? e.tag : 0, phase_of(e, how)};
     };
     std::map<Key, std::multimap<Rank, size_t>> receives;
     for (const size_t i : loose_)
-      if (!ends_[i].sends && (ends_[i].is_both || !by_place))
+      if (!ends_[i].sends && (how == Pairing::kByChannel || phase_of(ends_[i], how) != 0))
         receives[key(ends_[i])].emplace(ends_[i].me, i);
     std::set<size_t> done;
     for (const size_t i : loose_) {

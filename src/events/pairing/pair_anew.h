@@ -14,8 +14,10 @@
 // second way, `by_place`, which comes before all of this: the two ends of calls that send and
 // receive at once (MPI_Sendrecv) are paired only with those that have the same place in their
 // ranks, that is the same number of their signature, by its first call. Ranks of one structure come
-// to such places in the same order, so phase meets phase. It moves more ends than needed where
-// ranks are unlike; who can find circles (replay/plan) asks for it when the first way has one.
+// to such places in the same order, so phase meets phase. The third way, `by_order`, does the same
+// with all ends: the n-th send of a rank meets the n-th receive of another one (MPI_Irecv, MPI_Send
+// and MPI_Wait with a partner, phase by phase). Both move more ends than needed where ranks are
+// unlike; who can find circles (replay/plan) asks for them, in turn, when the first way has one.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,7 @@ struct PairedAnew {
   bool is_changed() const { return paired + left_out + widened > 0; }
 };
 
-enum class Pairing : uint8_t { kByChannel, kByPlace };
+enum class Pairing : uint8_t { kByChannel, kByPlace, kByOrder };
 
 // Folds grammars: takes time by ranks and signatures, and memory for the ends of all ranks.
 PairedAnew pair_anew(const Trace& trace, Pairing how = Pairing::kByChannel);

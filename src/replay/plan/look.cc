@@ -85,14 +85,15 @@ Status pair_messages(Trace& trace, std::FILE* said) {
   events::PairedAnew counts;
   auto paired = events::paired_trace(trace, counts);
   if (!paired.ok()) return paired.error();
-  if (counts.is_changed() && waits_for_ever(*paired)) {
-    events::PairedAnew others;
-    auto by_place = events::paired_trace(trace, others, events::Pairing::kByPlace);
-    if (by_place.ok() && !waits_for_ever(*by_place)) {
-      paired = std::move(by_place);
+  if (counts.is_changed() && waits_for_ever(*paired))
+    for (const auto how : {events::Pairing::kByPlace, events::Pairing::kByOrder}) {
+      events::PairedAnew others;
+      auto other = events::paired_trace(trace, others, how);
+      if (!other.ok() || waits_for_ever(*other)) continue;
+      paired = std::move(other);
       counts = std::move(others);
+      break;
     }
-  }
   const std::string name = trace.name();
   trace = std::move(*paired);
   if (said == nullptr || !counts.is_changed()) return base::Done{};
