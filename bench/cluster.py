@@ -172,9 +172,9 @@ def measure(arguments, folder):
                 error = error_of(trace, folder)
                 wrong += [f"{ranks} ranks: {text}" for text in complaints(program.name, way, said, error)]
                 shares = [f"{100 * said['matching'][kind]['share']:.2f}" for kind in KINDS]
-                rows.append([program.name, ranks, way, said["cluster_count"], said["structures"], *shares, f"{error:.4f}",
-                             said["bytes_after"], said["bytes_before"], f"{seconds:.2f}", f"{recorded:.2f}",
-                             f"{found:.2f}", said["replayable"]])
+                rows.append([program.name, ranks, way, said["cluster_count"], said["structures"], *shares,
+                             f"{error:.4f}", said["bytes_after"], said["bytes_before"], f"{seconds:.2f}",
+                             f"{recorded:.2f}", f"{found:.2f}", said["replayable"]])
     return rows, wrong
 
 

@@ -117,8 +117,9 @@ def rows(program, times, ranks, noise, ways, libraries, folder):
         if trace is None:
             continue
         clustered_s = simulation.replay(trace)[0]["replay_s"]
-        yield [program.name, ranks, way, clusters, f"{program_s:.6f}", f"{replay_s:.6f}", f"{replay_s / program_s - 1:.5f}",
-               f"{clustered_s:.6f}", f"{1 - abs(replay_s - clustered_s) / replay_s:.5f}", full["calls"], f"{wall:.2f}",
+        yield [program.name, ranks, way, clusters, f"{program_s:.6f}", f"{replay_s:.6f}",
+               f"{replay_s / program_s - 1:.5f}", f"{clustered_s:.6f}",
+               f"{1 - abs(replay_s - clustered_s) / replay_s:.5f}", full["calls"], f"{wall:.2f}",
                f"{ti_s / program_s - 1:.5f}", dropped, f"{ti_wall:.2f}", *of_proxy]
 
 
