@@ -64,16 +64,21 @@ def installed(name):
     return shutil.which(APPLICATIONS[name][0][0]) is not None
 
 
-def run(name, folder, prefix, preload, env):
+def run(name, folder, prefix, preload, env, tries=1):
+    """What it said. `tries`: of a program alone, which fails now and then by itself."""
     os.makedirs(folder)
     words, inputs, text = APPLICATIONS[name]
     for file in inputs:
         shutil.copy(os.path.join(HERE, file), folder)
     done = mpirun.run_job("openmpi", RANKS, prefix + words, 200, preload, env, cwd=folder)
     if done.status != 0:
-        sys.exit("FAIL  %s %s: exit status %d\n%s" % (
+        what = "%s %s: exit status %d\n%s\n%s" % (
             name, "under Refrain" if prefix else "alone", done.status,
-            done.stderr.decode(errors="replace")[-2000:]))
+            done.stdout.decode(errors="replace")[-1000:], done.stderr.decode(errors="replace")[-2000:])
+        if tries > 1:
+            print("again: " + what)
+            return run(name, folder + ".again", prefix, preload, env, tries - 1)
+        sys.exit("FAIL  " + what)
     said = text(done, folder)
     if not said:
         sys.exit("FAIL  %s: no result in its output: %r" % (name, done.stdout[-500:]))
@@ -125,7 +130,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory(prefix="refrain-real-") as folder:
         base, trace = os.path.join(folder, "counts"), os.path.join(folder, "t.rfn")
-        alone = run(options.application, os.path.join(folder, "alone"), [], [], {})
+        alone = run(options.application, os.path.join(folder, "alone"), [], [], {}, tries=2)
         env = {"REFRAIN_QUIET": "1", "REFRAIN_COUNT_FILE": base}
         if options.libraries:
             env["REFRAIN_LIBRARY_PATH"] = os.path.abspath(options.libraries)
