@@ -193,7 +193,8 @@ base::Result<JobNow> WatchedJob::finished() {
   JobNow job = ended_job(fs::path(trace_).filename().string(), file, *trace);
   job.spool = folder_;
   job.state = JobState::kFinished;
-  if (source_ != nullptr) job.hosts = hosts_of(*trace);
+  if (source_ != nullptr) job.hosts = source_->hosts();
+  if (source_ != nullptr && job.hosts.empty()) job.hosts = hosts_of(*trace);
   if (!std::exchange(has_last_maps_, true))  // with what came after the last look
     maps_.add(*trace, job.running_ns, true);
   job.maps = maps_.now();
@@ -268,7 +269,6 @@ base::Result<JobNow> WatchedJob::look() {
     if (auto whole = finished(); whole.ok()) {
       whole->stream_bytes = job.stream_bytes;
       whole->waits = waits_.now();
-      if (!job.hosts.empty()) whole->hosts = job.hosts;
       return whole;
     }
   }

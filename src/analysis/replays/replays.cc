@@ -168,7 +168,7 @@ class LocationComparison {
         break;
       case ParamKind::kRequest:
         if (all_pairs(one.at_entry(), other.at_entry(), [&](const Value& a, const Value& b) {
-              return same(a, b) || (uncertain_.has(a) && b.kind != ValueKind::kRequest);
+              return same(a, b) || (uncertain_.may_be_complete(a) && b.kind != ValueKind::kRequest);
             }))
           return Allowed::kAnswers;
         return masked_request(s, one, other);

@@ -24,22 +24,27 @@ void UncertainRequests::note(const Signature& s) {
   const Value* const flag = s.find("flag");
   const bool is_done = flag == nullptr || flag->at_exit().integer_or(0) != 0;
   const bool completes = mpi::meaning_of(s.call).does_any(mpi::kDoesComplete) && is_done;
-  const bool leaves_open = s.call == mpi::kMPI_Cancel || (completes && s.failed());
+  // Of those that complete several requests at once.
+  const bool leaves_open = completes && s.error_class.name() == "MPI_ERR_IN_STATUS";
   for_each_request(s, [&](SignatureId request) {
-    if (leaves_open)
-      open_.insert(request);
-    else if (completes)
-      open_.erase(request);
+    if (s.call == mpi::kMPI_Cancel) cancelled_.insert(request);
+    if (leaves_open) beside_failed_.insert(request);
+    if (!completes || leaves_open) return;
+    cancelled_.erase(request);
+    beside_failed_.erase(request);
   });
 }
 
-bool UncertainRequests::has(const Value& request) const {
-  return request.kind == ValueKind::kRequest && open_.count(request.request_signature()) != 0;
+bool UncertainRequests::may_be_complete(const Value& request) const {
+  return request.kind == ValueKind::kRequest &&
+         beside_failed_.count(request.request_signature()) != 0;
 }
 
 bool UncertainRequests::has_any_of(const Signature& s) const {
   bool found = false;
-  for_each_request(s, [&](SignatureId request) { found = found || open_.count(request) != 0; });
+  for_each_request(s, [&](SignatureId request) {
+    found = found || cancelled_.count(request) + beside_failed_.count(request) != 0;
+  });
   return found;
 }
 

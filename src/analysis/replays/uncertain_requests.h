@@ -14,12 +14,13 @@ class UncertainRequests {
  public:
   // The next call of the rank, after the questions about it were asked.
   void note(const Signature& s);
-  bool has(const Value& request) const;
+  // Whether it was completed beside one that failed, as far as is known.
+  bool may_be_complete(const Value& request) const;
   // Whether the call is about one of them.
   bool has_any_of(const Signature& s) const;
 
  private:
-  std::unordered_set<SignatureId> open_;
+  std::unordered_set<SignatureId> cancelled_, beside_failed_;
 };
 
 }  // namespace refrain::analysis
