@@ -61,7 +61,7 @@ kError = 0.02
 
 def record(program, ranks, folder, words=()):
     """A trace with exact times of the simulation, and how long it took."""
-    binary = program.compile("smpicc", folder / program.stem)
+    binary = program.compile("smpicc", folder)
     trace = folder / f"{program.stem}-{ranks}.rfn"
     wrapper = [str(common.REFRAIN), "record", "--quiet", "--timing", "exact", *words, "-o", str(trace)]
     line = smpi.command_line(ranks, [str(binary), *program.words()], wrapper, str(folder))

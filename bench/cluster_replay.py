@@ -38,7 +38,7 @@ class Replays:
     def __init__(self, program, times, ranks, runs, compute, folder):
         self.ranks, self.runs, self.compute, self.folder = ranks, runs, compute, folder
         self.shim = [common.compile_yield_shim(folder)]
-        self.command = [str(program.compile("mpicc.mpich", folder / program.stem)), *program.words(times)]
+        self.command = [str(program.compile("mpicc.mpich", folder)), *program.words(times)]
         self.full = folder / f"{program.stem}-{ranks}-full.rfn"
         self.program_s, self.record_s = self.record(self.full, [])
 

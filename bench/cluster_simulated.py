@@ -35,8 +35,7 @@ class Simulation:
         self.ranks, self.folder = ranks, folder
         self.environment = dict(os.environ, REFRAIN_LIBRARY_PATH=str(libraries))
         self.full = folder / f"{program.stem}-{ranks}-worked.rfn"
-        binary = program.compile("smpicc", folder / f"{program.stem}-worked",
-                                 (f"-DWORK_NS={kWorkNs}", f"-DWORK_NOISE={noise}"))
+        binary = program.compile("smpicc", folder, (f"-DWORK_NS={kWorkNs}", f"-DWORK_NOISE={noise}"), "-worked")
         command = [binary, *program.words(times)]
         self.program_s = self.simulated(command)[0]
         self.run(command, ["record", "--quiet", "--timing", "exact", "-o", self.full])

@@ -41,9 +41,10 @@ def has_smpi(otherwise):
     return False
 
 
-def compile_program(name, folder, flags=()):
-    binary = folder / name
-    run(["mpicc.mpich", "-std=c11", "-O2", "-g", *flags, "-o", binary, ROOT / f"bench/programs/{name}.c", "-lm"])
+def compile_program(name, folder, flags=(), compiler="mpicc.mpich", binary=None):
+    """bench/programs/NAME.c; `binary`: another name for it, in the folder."""
+    binary = folder / (binary or name)
+    run([compiler, "-std=c11", "-O2", "-g", *flags, "-o", binary, ROOT / f"bench/programs/{name}.c", "-lm"])
     return binary
 
 
