@@ -37,12 +37,12 @@ bool lacks_calls(const Trace& trace) {
 }
 
 void OtherNames::note(const Value& a, const Value& b) {
-  names_[original_.object_name(a.definition())] = again_.object_name(b.definition());
+  names_[original_.object_name(a.definition())].insert(again_.object_name(b.definition()));
 }
 
 bool OtherNames::has(const Value& a, const Value& b) const {
   const auto known = names_.find(original_.object_name(a.definition()));
-  return known != names_.end() && known->second == again_.object_name(b.definition());
+  return known != names_.end() && known->second.count(again_.object_name(b.definition())) != 0;
 }
 
 bool asks_environment(const mpi::CallInfo& info) {

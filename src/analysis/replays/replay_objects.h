@@ -4,6 +4,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "mpi/call_table.h"
 #include "refrain/calls.h"
@@ -18,7 +19,8 @@ bool same_object(const Trace& original, const Trace& again, Rank rank, const Val
 // Whether filters have left calls out of the trace, which may have made objects.
 bool lacks_calls(const Trace& trace);
 
-// Objects that have another number in the replay, as `rank` sees them.
+// Objects that have another number in the replay, as `rank` sees them. One may have had several:
+// numbers are used again.
 class OtherNames {
  public:
   OtherNames(const Trace& original, const Trace& again) : original_(original), again_(again) {}
@@ -28,7 +30,7 @@ class OtherNames {
  private:
   const Trace& original_;
   const Trace& again_;
-  std::unordered_map<std::string, std::string> names_;  // "win#1": "win#0"
+  std::unordered_map<std::string, std::unordered_set<std::string>> names_;  // "win#1": "win#0"
 };
 
 // A function that says what the MPI, the machine or a clock is like.

@@ -210,14 +210,22 @@ class LocationComparison {
   }
 
   // Numbers of objects are others behind one that the replay has made otherwise, or that the
-  // original lacks.
+  // original lacks. Of the datatypes in another one each MPI gives out the handles it likes: one
+  // or two for two that are alike, and datatypes made later get other numbers, then.
   bool is_named_anew(const mpi::ParamInfo& param, const Value& one, const Value& other) {
-    const bool may_be = param.kind == ParamKind::kComm || has_unseen_ || is_filtered_;
-    if (param.direction != Direction::kOut || !may_be || !one.is_object() || !other.is_object())
-      return false;
-    const bool is_same = same_object(original_, again_, rank_, one, other);
-    if (is_same) names_.note(one, other);
-    return is_same;
+    if (param.direction != Direction::kOut) return false;
+    const bool is_list = param.kind == ParamKind::kDatatype && one.is_array();
+    const bool may_be = param.kind == ParamKind::kComm || has_unseen_ || is_filtered_ || is_list ||
+                        (param.kind == ParamKind::kDatatype && has_renamed_types_);
+    const auto is_same = [&](const Value& a, const Value& b) {
+      if (!a.is_object() || !b.is_object() || !same_object(original_, again_, rank_, a, b))
+        return false;
+      names_.note(a, b);
+      return true;
+    };
+    if (!may_be || !all_pairs(one, other, is_same)) return false;
+    has_renamed_types_ = has_renamed_types_ || is_list;
+    return true;
   }
 
   // What was made by a call that the original lacks, which filters have left out.
@@ -359,6 +367,7 @@ class LocationComparison {
   PlaceComparison places_;
   ReplayComparison& out_;
   bool has_requests_ = false, has_unseen_ = false, has_numbers_ = false;
+  bool has_renamed_types_ = false;
   SignatureId making_;  // the call that is looked at
   std::vector<Allowed> used_;
   UncertainRequests uncertain_;

@@ -27,7 +27,7 @@ enum class Allowed : uint8_t {
   kUnseen,     // objects and requests whose making the original does not show
   kPlaces,     // call sites: the replay was recorded by what it cannot tell them
   kCut,        // calls behind the consistent prefix of a trace that ends early; MPI_Finalize there
-  kNumbers,    // names of objects in a rank with several threads: they depend on who came first
+  kNumbers,    // names of objects: of several threads who came first; datatypes given out anew
   kReplaced,   // tags above the largest of another MPI, datatypes that it lacks
 };
 inline constexpr size_t kAllowedCount = 14;

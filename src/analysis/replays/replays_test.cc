@@ -125,5 +125,52 @@ TEST(Replays, ARequestBesideOneThatFailedMayBeComplete) {
   }
 }
 
+// The two parts of a datatype, which are alike, are given out with these numbers and freed; then a
+// vector of this many bytes is made with the last number.
+Trace contents(const std::vector<int64_t>& numbers, int64_t bytes) {
+  TraceBuilder builder(2);
+  const auto type = [&](int64_t number, int64_t size, const char* combiner) {
+    format::DatatypeDefinition made;
+    made.id = number;
+    made.size_bytes = made.extent_bytes = size;
+    made.combiner = mpi::constant_id(combiner);
+    return builder.define(format::DefinitionKind::kDatatype, format::write_datatype(made));
+  };
+  const uint32_t whole = type(9, 16, "MPI_COMBINER_STRUCT");
+  std::vector<uint32_t> parts, calls;
+  ShapeWriter get("MPI_Type_get_contents");
+  get.none().object(whole).integer(0).integer(0).integer(2).none().none().array(2);
+  for (const int64_t number : numbers) {
+    parts.push_back(type(number, 8, "MPI_COMBINER_CONTIGUOUS"));
+    get.repeat(1).object(parts.back());
+  }
+  calls.push_back(builder.signature(get));
+  for (const uint32_t part : parts) {
+    ShapeWriter free("MPI_Type_free");
+    calls.push_back(builder.signature(free.none().object(part)));
+  }
+  ShapeWriter make("MPI_Type_vector");
+  make.none().integer(2).integer(1).integer(2).object(whole);
+  make.object(type(numbers.back(), bytes, "MPI_COMBINER_VECTOR"));
+  calls.push_back(builder.signature(make));
+  builder.group({0, 1}, calls);
+  return builder.open();
+}
+
+TEST(Replays, PartsOfADatatypeHaveOneHandleOrTwo) {
+  for (const auto& [one, other] :
+       {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{1, 1}, {3, 4}}, {{3, 4}, {1, 1}}}) {
+    const auto same = compare_replay(contents(one, 32), contents(other, 32));
+    ASSERT_TRUE(same.ok());
+    EXPECT_FALSE(same->first) << same->first->parameter;
+    EXPECT_EQ(same->calls, 8u);
+    EXPECT_EQ(same->allowed_of(Allowed::kNumbers), 4u);
+    const auto unlike = compare_replay(contents(one, 32), contents(other, 40));
+    ASSERT_TRUE(unlike.ok());
+    ASSERT_TRUE(unlike->first);
+    EXPECT_EQ(unlike->first->parameter, "newtype");
+  }
+}
+
 }  // namespace
 }  // namespace refrain::analysis
