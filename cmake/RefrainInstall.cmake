@@ -62,7 +62,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/refrain.pc
 
 install(TARGETS refrain RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 install(TARGETS refrain-verbs RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/refrain COMPONENT tool)
-set(installable refrain refrain_reader_library refrain_blackboard_library)
+set(installable refrain refrain-verbs refrain_reader_library refrain_blackboard_library)
 if(TARGET refrain-heap)
   # Loaded by name into other programs, never linked: it has no version, and `record` knows where it is.
   install(TARGETS refrain-heap refrain-posix refrain-wtime
@@ -127,7 +127,7 @@ set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual}/refrain.1 ${manual}/refrain.bash
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
   COMMAND refrain-verbs manual -o ${manual}
-  DEPENDS refrain VERBATIM COMMENT "Writing the man pages")
+  DEPENDS refrain-verbs VERBATIM COMMENT "Writing the man pages")
 add_custom_target(refrain_manual ALL DEPENDS ${manual}/refrain.1)
 list(APPEND installable refrain_manual)
 install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool

@@ -24,7 +24,7 @@
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "format/encode/encode.h"
-#include "report/behaviour/calibrate_report.h"
+#include "report/models/calibrate_report.h"
 #include "sim/calibrate/fit.h"
 #include "sim/machine/machine_text.h"
 

@@ -21,18 +21,19 @@ namespace {
 
 using namespace refrain;  // NOLINT(google-build-using-namespace)
 
-// Returns only when it is not there.
+// Returns only when there is none. `./dev demo` builds refrain-first in its place.
 int become_verbs(char** argv) {
-  constexpr const char* kFile = "refrain-verbs";
   std::string looked;
-  for (const std::string& folder : cli::own_folders()) {
-    execv((folder + "/" + kFile).c_str(), argv);
-    if (errno != ENOENT && errno != ENOTDIR)
-      return cli::report(
-          base::fail(std::string("cannot run: ") + std::strerror(errno), folder + "/" + kFile));
+  for (const std::string& folder : cli::own_folders())
     looked += (looked.empty() ? "" : ", ") + folder;
-  }
-  return cli::report(base::unsupported(std::string("no ") + kFile + " in " + looked +
+  for (const char* const name : {"refrain-verbs", "refrain-first"})
+    for (const std::string& folder : cli::own_folders()) {
+      const std::string file = folder + "/" + name;
+      execv(file.c_str(), argv);
+      if (errno != ENOENT && errno != ENOTDIR)
+        return cli::report(base::fail(std::string("cannot run: ") + std::strerror(errno), file));
+    }
+  return cli::report(base::unsupported("no refrain-verbs in " + looked +
                                        ": it belongs to the same installation as this refrain"));
 }
 

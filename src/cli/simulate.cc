@@ -7,7 +7,7 @@
 #include "cli/options/simulate_options.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
-#include "report/behaviour/simulate_report.h"
+#include "report/models/simulate_report.h"
 #include "sim/machine/machine.h"
 #include "sim/run/predicted_trace.h"
 #include "sim/run/simulate.h"

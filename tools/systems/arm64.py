@@ -42,7 +42,7 @@ BUILD = '''set -e
 cmake --preset release --toolchain tools/systems/arm64.cmake -DREFRAIN_MPICC_mpich=/usr/local/bin/mpicc_arm64 \
   -DREFRAIN_WITH_PYTHON=OFF -DREFRAIN_WERROR=ON \
   -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
-cmake --build build/release -j "$(nproc)" --target refrain refrain-mpich
+cmake --build build/release -j "$(nproc)" --target refrain refrain-verbs refrain-mpich
 '''
 # Those that start the command line need a system that runs arm64's programs by itself.
 TEST = '''set -e

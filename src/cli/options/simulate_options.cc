@@ -7,7 +7,7 @@
 #include "cli/options/values.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
-#include "report/behaviour/simulate_report.h"
+#include "report/models/simulate_report.h"
 #include "text/escape.h"
 
 namespace refrain::cli {

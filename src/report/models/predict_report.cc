@@ -1,4 +1,4 @@
-#include "report/behaviour/predict_report.h"
+#include "report/models/predict_report.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "report/behaviour/simulate_report.h"
+#include "report/models/simulate_report.h"
 #include "text/numbers.h"
 
 namespace refrain::report {

@@ -1,25 +1,20 @@
-// refrain-verbs: dispatches to one verb, for `refrain` (refrain.cc). See verbs.h for how a verb is
-// added.
+#include "cli/dispatch.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/temporaries.h"
 #include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
-#include "cli/live/join.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
 #include "cli/output/start.h"
-#include "cli/verbs.h"
-#include "online/plugins/plugin_worker.h"
 
+namespace refrain::cli {
 namespace {
 
 constexpr const char* kAbout =
@@ -30,7 +25,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
   if (!words.empty() && (words[0] == "replay" || words[0] == "calibrate"))
-    return refrain::cli::replay_words(words);
+    return replay_words(words);
   if (words.empty() || words[0] != "help") return words;
   words.erase(words.begin());
   words.resize(std::min<size_t>(words.size(), 1));
@@ -43,40 +38,39 @@ bool is_of_ranks(const std::string& verb) {
   return verb == "record" || verb == "replay" || verb == "calibrate";
 }
 
-int run(int argc, char** argv) {
-  refrain::cli::Command app(kAbout, "refrain", "refrain " REFRAIN_VERSION);
+int run(int argc, char** argv, const Verbs& verbs) {
+  Command app(kAbout, "refrain", "refrain " REFRAIN_VERSION);
   int exit_status = 0;
-#define V(verb) refrain::cli::add_##verb(app, exit_status);
-  REFRAIN_VERBS
-#undef V
+  verbs.add(app, exit_status);
   // After the verbs, which would inherit it.
-  app.footer("`refrain help VERB` explains a verb and its options.");
+  app.footer("`refrain help VERB` explains a verb and its options." + verbs.note);
   const std::vector<std::string> words = words_of(argc, argv);
   const std::string verb = words.empty() ? "" : words[0];
-  std::optional<refrain::cli::Activity> activity;  // `record` becomes the program
+  if (std::find(verbs.further.begin(), verbs.further.end(), verb) != verbs.further.end())
+    return refuse(base::unsupported("'" + verb + "' is not built yet." + verbs.note));
+  std::optional<Activity> activity;  // `record` becomes the program
   if (verb != "record") activity.emplace(verb);
   const auto parsed = app.parse(words);
   activity.reset();
   if (!parsed.ok())
-    return is_of_ranks(verb) ? refrain::cli::refuse(parsed.error())
-                             : refrain::cli::refuse_words(parsed.error(), words);
+    return is_of_ranks(verb) ? refuse(parsed.error()) : verbs.refuse(parsed.error(), words);
   return exit_status;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc == 4 && std::string_view(argv[1]) == refrain::online::kPluginWorkerWord)
-    return refrain::online::run_plugin_worker(argv[2], std::strtoull(argv[3], nullptr, 10));
-  refrain::cli::keep_standard_streams();
-  refrain::cli::set_before_report([] { refrain::cli::Activity::wipe(false); });
-  if (argc > 0) refrain::cli::set_called_as(argv[0]);
-  refrain::base::remove_temporaries_on_signals();
+int dispatch(int argc, char** argv, const Verbs& verbs) {
+  keep_standard_streams();
+  set_before_report([] { Activity::wipe(false); });
+  if (argc > 0) set_called_as(argv[0]);
+  base::remove_temporaries_on_signals();
   try {
-    return run(argc, argv);
+    return run(argc, argv, verbs);
   } catch (const std::bad_alloc&) {
-    return refrain::cli::report(refrain::base::fail("not enough memory for this trace"));
+    return report(base::fail("not enough memory for this trace"));
   } catch (const std::exception& e) {  // the C++ library: the libraries themselves return
-    return refrain::cli::report(refrain::base::fail(e.what()));
+    return report(base::fail(e.what()));
   }
 }
+
+}  // namespace refrain::cli

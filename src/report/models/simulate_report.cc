@@ -1,4 +1,4 @@
-#include "report/behaviour/simulate_report.h"
+#include "report/models/simulate_report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/behaviour/calibrate_report.h"
+#include "report/models/calibrate_report.h"
 
 #include <fmt/format.h>
 
