@@ -164,7 +164,7 @@ TEST(Replays, PartsOfADatatypeHaveOneHandleOrTwo) {
     ASSERT_TRUE(same.ok());
     EXPECT_FALSE(same->first) << same->first->parameter;
     EXPECT_EQ(same->calls, 8u);
-    EXPECT_EQ(same->allowed_of(Allowed::kNumbers), 4u);
+    EXPECT_EQ(same->allowed_of(Allowed::kNumbers), 6u);
     const auto unlike = compare_replay(contents(one, 32), contents(other, 40));
     ASSERT_TRUE(unlike.ok());
     ASSERT_TRUE(unlike->first);
