@@ -1,11 +1,11 @@
 """How near `refrain predict` comes to real runs: ranks with a core each, MPICH and Open MPI (predict.py --real).
 
-The network is what `mpiexec -n 2 refrain calibrate` measures, computation what each rank takes alone (`refrain solo
---times`, the median of five runs), from message logs of one recorded run; the simulator knows nothing else. Where the
-arrays of the ranks are larger than their caches (marked * in the table) both ranks run at once (`--concurrent`), as
-they share the memory in the job, too. Measured are five runs without a recorder, from the end of MPI_Init to the begin
-of MPI_Finalize (span.c), in turns with the other steps, so that what else the machine does meets all of them. It wants
-as many cores as ranks (--real-ranks, 2), and nobody else on them.
+The network is what `mpiexec -n 2 refrain calibrate` measures in five starts, computation what each rank takes alone
+(`refrain solo --times`, the median of five runs), from message logs of one recorded run; the simulator knows nothing
+else. Where the arrays of the ranks are larger than their caches (marked * in the table) both ranks run at once
+(`--concurrent`), as they share the memory in the job, too. Measured are five runs without a recorder, from the end of
+MPI_Init to the begin of MPI_Finalize (span.c), in turns with the other steps, so that what else the machine does meets
+all of them. It wants as many cores as ranks (--real-ranks, 2), and nobody else on them.
 
 A prediction for a machine that the run was not recorded on: `--record-into DIR` on the one, where ranks may share
 cores, then `--recorded DIR` on the other, with the same compilers.
@@ -59,9 +59,12 @@ class Job:
         return float(file.read_text())
 
     def calibrate(self):
+        """Several starts, as a program's own differs from any one of them."""
         machine = self.folder / f"{self.mpi}.toml"
-        raw = self.folder / f"{self.mpi}.jsonl"
-        self.run([common.REFRAIN, "calibrate", "--force", "--raw", raw, "-o", machine], ranks=kCalibratedRanks)
+        starts = [self.folder / f"{self.mpi}.{start}.jsonl" for start in range(RUNS)]
+        for raw in starts:
+            self.run([common.REFRAIN, "calibrate", "--force", "--raw", raw, "-o", machine], ranks=kCalibratedRanks)
+        common.run([common.REFRAIN, "calibrate", *starts, "--force", "-o", machine])
         return machine
 
     def program(self, name, words):

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -46,6 +47,7 @@ constexpr const char* kCalibrateExamples =
     "file\n"
     "  mpiexec -n 2 refrain calibrate -o m.toml --raw core.jsonl keep what was measured\n"
     "  refrain calibrate core.jsonl switch.jsonl -o m.toml       a file of both distances\n"
+    "  refrain calibrate 1.jsonl 2.jsonl 3.jsonl -o m.toml       three starts together\n"
     "  refrain simulate run.rfn --machine m.toml";
 
 base::Status check_free(const CalibrateArguments& options) {
@@ -61,27 +63,45 @@ base::Status check_free(const CalibrateArguments& options) {
   return base::Done{};
 }
 
-// Fits the samples of each file, and writes the machine file.
+// What was measured at a distance, and the first file of it.
+struct MeasuredDistance {
+  sim::Samples samples;
+  std::string file;
+};
+
+// One for each distance, in the order of the files; files of one distance are several starts.
+base::Result<std::vector<MeasuredDistance>> read_all(const std::vector<std::string>& files) {
+  std::vector<MeasuredDistance> out;
+  for (const std::string& file : files) {
+    auto samples = sim::read_samples(file);
+    if (!samples.ok()) return samples.error();
+    const auto known = std::find_if(out.begin(), out.end(), [&](const MeasuredDistance& one) {
+      return one.samples.distance == samples->distance;
+    });
+    if (known == out.end())
+      out.push_back({std::move(*samples), file});
+    else if (const auto joined = sim::join(known->samples, std::move(*samples), file); !joined.ok())
+      return joined.error();
+  }
+  return out;
+}
+
+// Fits the samples of each distance, and writes the machine file.
 int fit(const CalibrateArguments& options, const std::vector<std::string>& files) {
+  const auto measured = read_all(files);
+  if (!measured.ok()) return report(measured.error());
   sim::Machine machine;
   std::vector<report::CalibratedDistance> found;
   std::vector<sim::Distance> distances;
   std::string measured_on;
-  for (const std::string& file : files) {
-    const auto samples = sim::read_samples(file);
-    if (!samples.ok()) return report(samples.error());
-    for (const sim::Distance known : distances)
-      if (known == samples->distance)
-        return report(base::usage("distance " + std::string(sim::name_of(known)) +
-                                      " is in another file already: one file for each distance",
-                                  file));
-    auto fitted = sim::fit_protocol(*samples, {});
+  for (const auto& [samples, file] : *measured) {
+    auto fitted = sim::fit_protocol(samples, {});
     if (!fitted.ok()) return report(base::Error{fitted.error().code, fitted.error().message, file});
-    machine.distances[static_cast<size_t>(samples->distance)] = fitted->protocol;
-    distances.push_back(samples->distance);
-    found.push_back({samples->distance, std::move(*fitted), samples->cores_taken});
-    if (measured_on.empty() && !samples->hosts.empty())
-      measured_on = samples->hosts[0] + ", " + samples->mpi;
+    machine.distances[static_cast<size_t>(samples.distance)] = fitted->protocol;
+    distances.push_back(samples.distance);
+    found.push_back({samples.distance, std::move(*fitted), samples.cores_taken, samples.starts});
+    if (measured_on.empty() && !samples.hosts.empty())
+      measured_on = samples.hosts[0] + ", " + samples.mpi;
   }
   machine.name = options.name.empty() ? measured_on : options.name;
   std::string origin = "Measured by refrain calibrate on " +
@@ -161,7 +181,8 @@ void add_calibrate(Command& app, int& exit_status) {
       "Measure a network for refrain simulate: mpiexec -n 2 refrain calibrate -o m.toml");
   verb->add_option(
       "samples", options->samples,
-      "Files of samples (--raw), one for each distance: fit them, and measure nothing");
+      "Files of samples (--raw): fit them, and measure nothing. Those of one distance are several "
+      "starts of the same ranks, which differ in where their memory lies");
   verb->add_option("-o,--output", options->output, "Write this machine file (TOML)")->required();
   verb->add_option("--plot", options->plot,
                    "Write a picture of what was measured and fitted (SVG)");

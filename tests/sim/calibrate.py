@@ -83,6 +83,14 @@ class Calibrate(unittest.TestCase):
         again = refrain("calibrate", self.path("raw.jsonl"), "-o", self.path("again.toml"))
         self.assertEqual((again.returncode, again.stderr), (GOOD, ""))
         self.assertEqual(text_of(machine), text_of(self.path("again.toml")))
+        # As two starts they give the same values, and say so.
+        twice = refrain("calibrate", self.path("raw.jsonl"), self.path("raw.jsonl"), "-o", self.path("twice.toml"),
+                        "--format", "json")
+        self.assertEqual((twice.returncode, twice.stderr), (GOOD, ""))
+        joined = json.loads(twice.stdout)["distances"][0]
+        self.assertEqual((joined["starts"], joined["samples"]), (2, 2 * found["samples"]))
+        for one, both in zip(found["ranges"], joined["ranges"]):
+            self.assertEqual(one["o_send"]["value"], both["o_send"]["value"])
         # And simulate takes it.
         heat = os.path.join(HERE, "..", "corpus", "heat-1.5-exact.rfn")
         said = refrain("simulate", heat, "--machine", machine)
@@ -103,6 +111,9 @@ class Calibrate(unittest.TestCase):
         refused("'pingpong'", self.path("raw.jsonl"), "-o", self.path("m.toml"))
         refused("already exists", self.path("raw.jsonl"), "-o", self.path("raw.jsonl"))
         refused("two files", self.path("raw.jsonl"), "-o", self.path("m.toml"), "--plot", self.path("./m.toml"))
+        with open(self.path("other.jsonl"), "w", encoding="utf-8") as out:
+            out.write('{"refrain_samples":1,"distance":"core","mpi":"X"}\n{"test":"send","bytes":8,"ns":[1]}\n')
+        refused("another MPI", self.path("raw.jsonl"), self.path("other.jsonl"), "-o", self.path("m.toml"))
         refused("--raw", self.path("raw.jsonl"), "-o", self.path("m.toml"), "--raw", self.path("x"))
 
 

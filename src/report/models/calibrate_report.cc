@@ -138,8 +138,11 @@ std::string calibrate_text(const std::vector<CalibratedDistance>& found) {
   std::string out;
   for (const CalibratedDistance& one : found) {
     const Protocol& p = one.fitted.protocol;
-    out += fmt::format("distance {}: {} samples, {} of them outliers\n", sim::name_of(one.distance),
-                       text::count_text(one.fitted.samples), text::count_text(one.fitted.outliers));
+    const std::string starts =
+        one.starts > 1 ? fmt::format(" of {} starts", one.starts) : std::string();
+    out += fmt::format("distance {}: {} samples{}, {} of them outliers\n",
+                       sim::name_of(one.distance), text::count_text(one.fitted.samples), starts,
+                       text::count_text(one.fitted.outliers));
     const auto line = [&](std::string_view name, const std::string& value) {
       out += fmt::format("  {:<24} {}\n", name, value);
     };
@@ -164,6 +167,7 @@ std::string calibrate_json(const std::vector<CalibratedDistance>& found) {
     nlohmann::ordered_json to;
     to["distance"] = sim::name_of(one.distance);
     to["samples"] = one.fitted.samples;
+    to["starts"] = one.starts;
     to["outliers"] = one.fitted.outliers;
     to["cores_taken"] = nullptr;
     to["seconds"] = nullptr;

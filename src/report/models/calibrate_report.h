@@ -12,6 +12,7 @@ struct CalibratedDistance {
   sim::Distance distance = sim::Distance::kCore;
   sim::FittedProtocol fitted;
   sim::CoresTaken cores_taken;
+  size_t starts = 1;  // of the ranks that measured
 };
 // One line each, without an end, of what makes the numbers doubtful; empty where nothing does.
 std::string calibrate_warning(const CalibratedDistance& one);

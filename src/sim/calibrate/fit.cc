@@ -45,10 +45,15 @@ class Fitter {
 
  private:
   Estimate estimate(const SampleCell& cell) {
-    const Estimate out = robust_mean(cell.ns, cell.lines);
-    out_.samples += cell.ns.size();
-    out_.outliers += cell.ns.size() - out.used;
-    return out;
+    std::vector<Estimate> starts;
+    const auto add = [&](const SampleCell& one) {
+      starts.push_back(robust_mean(one.ns, one.lines));
+      out_.samples += one.ns.size();
+      out_.outliers += one.ns.size() - starts.back().used;
+    };
+    add(cell);
+    for (const SampleCell& one : cell.other_starts) add(one);
+    return mean_of_starts(starts);
   }
 
   void take_cells() {
@@ -225,10 +230,15 @@ class Fitter {
 
 uint64_t fit_eager_limit(const Samples& samples) {
   std::vector<std::pair<uint64_t, bool>> waited;  // by size: did the send wait for its receive
-  for (const SampleCell& cell : samples.cells)
-    if (cell.test == SampleTest::kDelayed)
-      waited.push_back({cell.bytes, *std::min_element(cell.ns.begin(), cell.ns.end()) >
-                                        static_cast<double>(cell.delay_ns) / 2});
+  const auto look = [&](const SampleCell& cell) {
+    waited.push_back({cell.bytes, *std::min_element(cell.ns.begin(), cell.ns.end()) >
+                                      static_cast<double>(cell.delay_ns) / 2});
+  };
+  for (const SampleCell& cell : samples.cells) {
+    if (cell.test != SampleTest::kDelayed) continue;
+    look(cell);
+    std::for_each(cell.other_starts.begin(), cell.other_starts.end(), look);
+  }
   std::sort(waited.begin(), waited.end());
   // The limit that contradicts the fewest sizes; 0: all wait.
   size_t wrong = 0;

@@ -191,6 +191,53 @@ TEST(Fit, KnownParametersLieInTheirIntervalsWhereRoundsDiffer) {
   EXPECT_LT(otherwise.inside, otherwise.all * 85 / 100) << otherwise.inside;
 }
 
+// What the sends of a start are slower by meets all of its samples: one start alone does not know
+// it.
+TEST(Fit, SeveralStartsTellWhatStartsDifferBy) {
+  size_t inside = 0, inside_alone = 0, all = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> slower(1, 0.1);
+    std::vector<Samples> starts;
+    for (uint64_t i = 0; i < 5; ++i) {
+      Truth truth = two_ranges();
+      const double factor = slower(random);
+      for (Truth::Range& range : truth.ranges) range.send *= factor;
+      starts.push_back(Maker(10 * seed + i, 0.03, 0.05).make(truth));
+    }
+    const auto alone = fit_protocol(starts[0], {});
+    ASSERT_TRUE(alone.ok());
+    for (size_t i = 1; i < starts.size(); ++i) ASSERT_TRUE(join(starts[0], starts[i], "more").ok());
+    EXPECT_EQ(starts[0].starts, 5U);
+    const auto found = fit_protocol(starts[0], {});
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->samples, 5 * alone->samples);
+    EXPECT_EQ(found->protocol.eager_limit, 65536U);
+    for (const uint64_t s : {512, 16384}) {
+      const double truth = two_ranges().of(static_cast<double>(s)).send;
+      const auto holds = [&](const FittedProtocol& fitted) {
+        const Parameter& send = fitted.protocol.range_of(s).send;
+        return send.low <= truth && truth <= send.high ? 1U : 0U;
+      };
+      ++all;
+      inside += holds(*found);
+      inside_alone += holds(*alone);
+    }
+  }
+  EXPECT_GE(inside, all * 85 / 100) << inside << " of " << all;
+  EXPECT_LT(inside_alone, all / 2) << inside_alone;
+}
+
+TEST(RobustMean, OfStartsHasTheirErrorsAndWhatTheyDifferBy) {
+  const Estimate alike = mean_of_starts({{100, 3, 40}, {100, 4, 40}});
+  EXPECT_DOUBLE_EQ(alike.mean, 100);
+  EXPECT_DOUBLE_EQ(alike.error, 2.5);
+  EXPECT_EQ(alike.used, 80U);
+  EXPECT_NEAR(mean_of_starts({{90, 1, 9}, {110, 1, 9}, {100, 1, 9}}).error,
+              1.965 * 10 / std::sqrt(3), 1e-9);
+  EXPECT_EQ(mean_of_starts({{90, 1, 9}}).error, 1);
+}
+
 TEST(RobustMean, LinesThatDifferTellLessThanTheirSamples) {
   const std::vector<double> samples = {98, 102, 118, 122, 108, 112};
   const std::vector<size_t> lines = {2, 2, 2};
@@ -305,61 +352,6 @@ TEST(Fit, TheMachineFileHasWhatWasFound) {
     EXPECT_NEAR(out.ranges[i].latency.value, found->protocol.ranges[i].latency.value, 0.1);
     EXPECT_NEAR(out.ranges[i].handshake.high, found->protocol.ranges[i].handshake.high, 0.1);
     EXPECT_NEAR(out.ranges[i].gap_per_byte.low, found->protocol.ranges[i].gap_per_byte.low, 1e-6);
-  }
-}
-
-TEST(Samples, AFileThatIsNoneIsRefusedWithItsLine) {
-  const auto refused = [](const char* text, const char* part) {
-    const auto out = parse_samples(text, "raw.jsonl");
-    ASSERT_FALSE(out.ok());
-    EXPECT_EQ(out.error().code, base::ErrorCode::kUsage);
-    EXPECT_NE(out.error().to_string().find(part), std::string::npos) << out.error().to_string();
-  };
-  const std::string head = "{\"refrain_samples\":1,\"distance\":\"node\"}\n";
-  refused("", "no samples");
-  refused("x", "raw.jsonl:1");
-  refused("{\"refrain_samples\":2}", "first line");
-  refused("{\"refrain_samples\":1,\"distance\":\"moon\"}", "core, node or switch");
-  refused((head + "{\"test\":\"x\"}").c_str(), "raw.jsonl:2: no such test");
-  refused((head + "{\"test\":\"send\",\"bytes\":-1,\"ns\":[1]}").c_str(), "'bytes'");
-  refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[-1]}").c_str(), "'ns'");
-  refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[]}").c_str(), "'ns'");
-  refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[\"1\"]}").c_str(), "'ns'");
-  refused((head + "{\"test\":7,\"bytes\":1,\"ns\":[1]}").c_str(), "raw.jsonl:2");
-  refused((head + "{\"test\":\"burst\",\"bytes\":1,\"ns\":[1]}").c_str(), "'count'");
-  const auto good = parse_samples(head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n", "x");
-  ASSERT_TRUE(good.ok());
-  EXPECT_EQ(good->distance, Distance::kNode);
-  EXPECT_EQ(good->cells[0].ns.size(), 2U);
-  EXPECT_FALSE(good->cores_taken.is_often());
-  // Rounds are put together.
-  const auto rounds = parse_samples(head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n" +
-                                        "{\"test\":\"late\",\"bytes\":1,\"ns\":[7]}\n" +
-                                        "{\"test\":\"send\",\"bytes\":1,\"ns\":[3]}\n",
-                                    "x");
-  ASSERT_TRUE(rounds.ok());
-  ASSERT_EQ(rounds->cells.size(), 2U);
-  EXPECT_EQ(rounds->cells[0].ns, (std::vector<double>{1, 2, 3}));
-  EXPECT_EQ(rounds->cells[0].lines, (std::vector<size_t>{2, 1}));
-}
-
-TEST(Samples, SayHowOftenOthersGotTheCores) {
-  const std::string head =
-      "{\"refrain_samples\":1,\"distance\":\"core\"}\n"
-      "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n";
-  const auto often = [&](const std::string& line) {
-    const auto out = parse_samples(head + line, "raw.jsonl");
-    EXPECT_TRUE(out.ok()) << line;
-    return out.ok() && out->cores_taken.is_often();
-  };
-  EXPECT_FALSE(often("{\"cores_taken\":[40,8],\"seconds\":20.5}"));
-  EXPECT_TRUE(often("{\"cores_taken\":[900,800],\"seconds\":20.5}"));
-  for (const char* const line :
-       {"{\"cores_taken\":[1]}", "{\"cores_taken\":7,\"seconds\":1}",
-        "{\"cores_taken\":[-1,1],\"seconds\":1}", "{\"cores_taken\":[1,1],\"seconds\":\"1\"}"}) {
-    const auto out = parse_samples(head + line, "raw.jsonl");
-    ASSERT_FALSE(out.ok()) << line;
-    EXPECT_NE(out.error().to_string().find("raw.jsonl:3"), std::string::npos);
   }
 }
 

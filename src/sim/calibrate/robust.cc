@@ -12,7 +12,20 @@ namespace {
 constexpr double kNormal = 1.4826;   // median absolute deviation -> standard deviation
 constexpr double kResolution = 0.3;  // ns: of a time in whole ns
 
-// Standard error of the mean of the lines' means; 0 where there are too few. Samples further than
+// Standard error of the mean of these means. A few of them tell their deviation badly: as much
+// wider as Student's distribution is (the first terms of R. Fisher and E. Cornish, 1960, at 97.5
+// %).
+double error_of_means(const std::vector<double>& means) {
+  const auto n = static_cast<double>(means.size());
+  double mean = 0, squares = 0;
+  for (const double one : means) mean += one / n;
+  for (const double one : means) squares += (one - mean) * (one - mean);
+  const double freedom = n - 1;
+  const double wider = 1 + 1.21 / freedom + 1.44 / (freedom * freedom);
+  return wider * std::sqrt(squares / freedom / n);
+}
+
+// The same of the means of lines; 0 where there are too few. Samples further than
 // `most` from the middle are outliers.
 double error_of_lines(const std::vector<double>& samples, const std::vector<size_t>& lines,
                       double middle, double most) {
@@ -30,15 +43,7 @@ double error_of_lines(const std::vector<double>& samples, const std::vector<size
     if (used > 0) means.push_back(sum / used);
   }
   if (means.size() < kLeastLines) return 0;
-  const auto n = static_cast<double>(means.size());
-  double mean = 0, squares = 0;
-  for (const double one : means) mean += one / n;
-  for (const double one : means) squares += (one - mean) * (one - mean);
-  // A few means tell their deviation badly: as much wider as Student's distribution is (the first
-  // terms of R. Fisher and E. Cornish, 1960, at 97.5 %).
-  const double freedom = n - 1;
-  const double wider = 1 + 1.21 / freedom + 1.44 / (freedom * freedom);
-  return wider * std::sqrt(squares / freedom / n);
+  return error_of_means(means);
 }
 
 double misfit_of(const std::vector<Point>& points, const Line& line) {
@@ -74,6 +79,22 @@ Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_
   const double variance = std::max(0.0, squares / n - shift * shift);
   out.error = std::max({std::sqrt(variance / std::max(1.0, n - 1)), kResolution / std::sqrt(n),
                         error_of_lines(samples, lines, middle, most)});
+  return out;
+}
+
+Estimate mean_of_starts(const std::vector<Estimate>& starts) {
+  if (starts.size() < 2) return starts.empty() ? Estimate() : starts[0];
+  Estimate out;
+  std::vector<double> means;
+  double squares = 0;
+  const auto n = static_cast<double>(starts.size());
+  for (const Estimate& one : starts) {
+    means.push_back(one.mean);
+    out.mean += one.mean / n;
+    squares += one.error * one.error;
+    out.used += one.used;
+  }
+  out.error = std::max(std::sqrt(squares) / n, error_of_means(means));
   return out;
 }
 

@@ -25,6 +25,11 @@ inline constexpr double kOutlier = 4;
 // of all samples and that of the means of lines.
 Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_t>& lines = {});
 
+// Of several estimates, each with an error of its own, of a quantity that differs from start to
+// start of a program (where its memory lies): their mean, and the error that it has from both. Two
+// starts or more; of one it is that one.
+Estimate mean_of_starts(const std::vector<Estimate>& starts);
+
 // A point of a curve: y at x, known up to `error`.
 struct Point {
   double x = 0, y = 0, error = 1;

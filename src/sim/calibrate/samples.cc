@@ -147,6 +147,28 @@ base::Result<Samples> parse_samples(std::string_view text, const std::string& na
   return out;
 }
 
+base::Status join(Samples& to, Samples more, const std::string& name) {
+  if (more.distance != to.distance)
+    return base::usage("has another distance than the files before it", name);
+  if (more.mpi != to.mpi)
+    return base::usage("was measured with another MPI than the file before it of this distance",
+                       name);
+  for (SampleCell& cell : more.cells) {
+    const auto same = std::find_if(to.cells.begin(), to.cells.end(), [&](const SampleCell& known) {
+      return known.test == cell.test && known.bytes == cell.bytes && known.count == cell.count &&
+             known.delay_ns == cell.delay_ns;
+    });
+    if (same == to.cells.end())
+      to.cells.push_back(std::move(cell));
+    else
+      same->other_starts.push_back(std::move(cell));
+  }
+  to.cores_taken.count += more.cores_taken.count;
+  to.cores_taken.seconds += more.cores_taken.seconds;
+  ++to.starts;
+  return base::Done{};
+}
+
 base::Result<Samples> read_samples(const std::string& path) {
   constexpr size_t kMostBytes = size_t{256} << 20;
   const auto text = base::read_text_file(path, "file of samples", kMostBytes);

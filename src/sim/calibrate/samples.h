@@ -39,6 +39,8 @@ struct SampleCell {
   uint64_t delay_ns = 0;  // kDelayed
   std::vector<double> ns;
   std::vector<size_t> lines;  // how many samples of `ns` each line of the file has, in order
+  // The same test in other starts of the ranks, by join(); these have none.
+  std::vector<SampleCell> other_starts;
 };
 
 // How often others got the cores of the two ranks while these could have gone on, and in how long.
@@ -59,7 +61,12 @@ struct Samples {
   std::vector<std::string> hosts;
   std::vector<SampleCell> cells;
   CoresTaken cores_taken;
+  size_t starts = 1;
 };
+
+// Adds what another start of the ranks measured, at the same distance, with the same MPI; else a
+// usage error. `name` stands for the file of `more` in it.
+base::Status join(Samples& to, Samples more, const std::string& name);
 
 base::Result<Samples> read_samples(const std::string& path);
 // `name` stands for the file in messages.
