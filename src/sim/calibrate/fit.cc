@@ -44,39 +44,53 @@ class Fitter {
   }
 
  private:
-  Estimate estimate(const SampleCell& cell) {
-    std::vector<Estimate> starts;
-    const auto add = [&](const SampleCell& one) {
-      starts.push_back(robust_mean(one.ns, one.lines));
-      out_.samples += one.ns.size();
-      out_.outliers += one.ns.size() - starts.back().used;
-    };
-    add(cell);
-    for (const SampleCell& one : cell.other_starts) add(one);
-    return mean_of_starts(starts);
+  // The curves of all starts, and what those of each start are; a start that lacks a cell has the
+  // mean there.
+  void take_cells() {
+    std::vector<Estimate> means;
+    std::vector<std::vector<Estimate>> of_starts(samples_.starts);
+    for (const SampleCell& cell : samples_.cells) {
+      std::vector<const SampleCell*> measured = {&cell};
+      for (const SampleCell& one : cell.other_starts) measured.push_back(&one);
+      std::vector<Estimate> all;
+      for (const SampleCell* const one : measured) all.push_back(robust_mean(one->ns, one->lines));
+      means.push_back(mean_of(all));
+      for (std::vector<Estimate>& one : of_starts) one.push_back(means.back());
+      for (size_t i = 0; i < all.size(); ++i) {
+        of_starts[measured[i]->start].back() = all[i];
+        if (cell.test == SampleTest::kDelayed) continue;
+        out_.samples += measured[i]->ns.size();
+        out_.outliers += measured[i]->ns.size() - all[i].used;
+      }
+    }
+    curves_ = curves_of(means);
+    if (samples_.starts < 2) return;
+    for (const std::vector<Estimate>& one : of_starts) of_starts_.push_back(curves_of(one));
   }
 
-  void take_cells() {
+  // `by_cell`: of each cell of the samples.
+  Curves curves_of(const std::vector<Estimate>& by_cell) const {
+    Curves out;
     struct Burst {
       double count;
       Estimate time;
     };
     std::map<double, std::vector<Burst>> bursts;
-    for (const SampleCell& cell : samples_.cells) {
-      if (cell.test == SampleTest::kDelayed) continue;
-      const Estimate e = estimate(cell);
+    for (size_t i = 0; i < by_cell.size(); ++i) {
+      const SampleCell& cell = samples_.cells[i];
+      const Estimate& e = by_cell[i];
       const auto x = static_cast<double>(cell.bytes);
       switch (cell.test) {
-        case SampleTest::kPingPong: curves_.trips.push_back({x, e.mean / 2, e.error / 2}); break;
-        case SampleTest::kSend: curves_.sends.push_back({x, e.mean, e.error}); break;
-        case SampleTest::kReceive: curves_.receives.push_back({x, e.mean, e.error}); break;
-        case SampleTest::kLate: curves_.lates.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kPingPong: out.trips.push_back({x, e.mean / 2, e.error / 2}); break;
+        case SampleTest::kSend: out.sends.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kReceive: out.receives.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kLate: out.lates.push_back({x, e.mean, e.error}); break;
         case SampleTest::kExchange: {
           const auto count = static_cast<double>(cell.count);
-          curves_.exchanges.push_back({x, e.mean / count, e.error / count});
+          out.exchanges.push_back({x, e.mean / count, e.error / count});
           break;
         }
-        case SampleTest::kOverlap: curves_.overlaps.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kOverlap: out.overlaps.push_back({x, e.mean, e.error}); break;
         case SampleTest::kBurst: bursts[x].push_back({static_cast<double>(cell.count), e}); break;
         case SampleTest::kDelayed: break;
       }
@@ -85,12 +99,13 @@ class Fitter {
       for (size_t i = 1; i < all.size(); ++i) {
         const double more = all[i].count - all[0].count;
         if (more <= 0) continue;
-        curves_.intervals.push_back({x, (all[i].time.mean - all[0].time.mean) / more,
-                                     std::hypot(all[i].time.error, all[0].time.error) / more});
+        out.intervals.push_back({x, (all[i].time.mean - all[0].time.mean) / more,
+                                 std::hypot(all[i].time.error, all[0].time.error) / more});
       }
-    for (Curve* const curve : curves_.all())
+    for (Curve* const curve : out.all())
       std::stable_sort(curve->begin(), curve->end(),
                        [](const Point& a, const Point& b) { return a.x < b.x; });
+    return out;
   }
 
   void cut() {
@@ -166,14 +181,36 @@ class Fitter {
     return weights > 0 && sum > (kVisible - 1) * weights && sum > 3 * std::sqrt(weights);
   }
 
+  // Cells by their own errors, and all cells of a start together by what starts differ by: a start
+  // whose sends are slow has them all slow.
   void draw() {
     std::mt19937_64 random(options_.seed);
     std::normal_distribution<double> normal;
     for (uint32_t i = 0; i < options_.draws; ++i) {
       Curves drawn = curves_;
+      add_starts(random, drawn);
       for (Curve* const curve : drawn.all())
         for (Point& p : *curve) p.y = std::max(0.0, p.y + p.error * normal(random));
       draws_.push_back(solve(drawn, pieces_));
+    }
+  }
+
+  // Shares of the starts that add up to 0, such that the sum varies as their mean does.
+  void add_starts(std::mt19937_64& random, Curves& to) {
+    if (of_starts_.empty()) return;
+    std::normal_distribution<double> normal;
+    const auto n = static_cast<double>(of_starts_.size());
+    std::vector<double> shares;
+    double mean = 0;
+    for (size_t i = 0; i < of_starts_.size(); ++i) {
+      shares.push_back(normal(random));
+      mean += shares.back() / n;
+    }
+    for (size_t i = 0; i < of_starts_.size(); ++i) {
+      const double share = (shares[i] - mean) * student_widening(n - 1) / std::sqrt(n * (n - 1));
+      for (size_t c = 0; c < to.all().size(); ++c)
+        for (size_t k = 0; k < to.all()[c]->size(); ++k)
+          (*to.all()[c])[k].y += share * (*of_starts_[i].all()[c])[k].y;
     }
   }
 
@@ -221,6 +258,7 @@ class Fitter {
   const FitOptions& options_;
   uint64_t limit_ = UINT64_MAX;
   Curves curves_;
+  std::vector<Curves> of_starts_;  // point by point as curves_; empty: there is one start
   Pieces pieces_;
   std::vector<Solution> draws_;
   FittedProtocol out_;

@@ -228,14 +228,11 @@ TEST(Fit, SeveralStartsTellWhatStartsDifferBy) {
   EXPECT_LT(inside_alone, all / 2) << inside_alone;
 }
 
-TEST(RobustMean, OfStartsHasTheirErrorsAndWhatTheyDifferBy) {
-  const Estimate alike = mean_of_starts({{100, 3, 40}, {100, 4, 40}});
-  EXPECT_DOUBLE_EQ(alike.mean, 100);
-  EXPECT_DOUBLE_EQ(alike.error, 2.5);
-  EXPECT_EQ(alike.used, 80U);
-  EXPECT_NEAR(mean_of_starts({{90, 1, 9}, {110, 1, 9}, {100, 1, 9}}).error,
-              1.965 * 10 / std::sqrt(3), 1e-9);
-  EXPECT_EQ(mean_of_starts({{90, 1, 9}}).error, 1);
+TEST(RobustMean, AMeanOfMeansHasTheirErrors) {
+  const Estimate both = mean_of({{100, 3, 40}, {120, 4, 40}});
+  EXPECT_DOUBLE_EQ(both.mean, 110);
+  EXPECT_DOUBLE_EQ(both.error, 2.5);
+  EXPECT_EQ(both.used, 80U);
 }
 
 TEST(RobustMean, LinesThatDifferTellLessThanTheirSamples) {

@@ -12,20 +12,7 @@ namespace {
 constexpr double kNormal = 1.4826;   // median absolute deviation -> standard deviation
 constexpr double kResolution = 0.3;  // ns: of a time in whole ns
 
-// Standard error of the mean of these means. A few of them tell their deviation badly: as much
-// wider as Student's distribution is (the first terms of R. Fisher and E. Cornish, 1960, at 97.5
-// %).
-double error_of_means(const std::vector<double>& means) {
-  const auto n = static_cast<double>(means.size());
-  double mean = 0, squares = 0;
-  for (const double one : means) mean += one / n;
-  for (const double one : means) squares += (one - mean) * (one - mean);
-  const double freedom = n - 1;
-  const double wider = 1 + 1.21 / freedom + 1.44 / (freedom * freedom);
-  return wider * std::sqrt(squares / freedom / n);
-}
-
-// The same of the means of lines; 0 where there are too few. Samples further than
+// Standard error of the mean of the lines' means; 0 where there are too few. Samples further than
 // `most` from the middle are outliers.
 double error_of_lines(const std::vector<double>& samples, const std::vector<size_t>& lines,
                       double middle, double most) {
@@ -43,7 +30,11 @@ double error_of_lines(const std::vector<double>& samples, const std::vector<size
     if (used > 0) means.push_back(sum / used);
   }
   if (means.size() < kLeastLines) return 0;
-  return error_of_means(means);
+  const auto n = static_cast<double>(means.size());
+  double mean = 0, squares = 0;
+  for (const double one : means) mean += one / n;
+  for (const double one : means) squares += (one - mean) * (one - mean);
+  return student_widening(n - 1) * std::sqrt(squares / (n - 1) / n);
 }
 
 double misfit_of(const std::vector<Point>& points, const Line& line) {
@@ -82,21 +73,20 @@ Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_
   return out;
 }
 
-Estimate mean_of_starts(const std::vector<Estimate>& starts) {
-  if (starts.size() < 2) return starts.empty() ? Estimate() : starts[0];
+Estimate mean_of(const std::vector<Estimate>& all) {
   Estimate out;
-  std::vector<double> means;
   double squares = 0;
-  const auto n = static_cast<double>(starts.size());
-  for (const Estimate& one : starts) {
-    means.push_back(one.mean);
+  const auto n = static_cast<double>(all.size());
+  for (const Estimate& one : all) {
     out.mean += one.mean / n;
     squares += one.error * one.error;
     out.used += one.used;
   }
-  out.error = std::max(std::sqrt(squares) / n, error_of_means(means));
+  out.error = std::sqrt(squares) / n;
   return out;
 }
+
+double student_widening(double freedom) { return 1 + 1.21 / freedom + 1.44 / (freedom * freedom); }
 
 Line fit_line(const std::vector<Point>& points) {
   Line out;

@@ -25,10 +25,13 @@ inline constexpr double kOutlier = 4;
 // of all samples and that of the means of lines.
 Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_t>& lines = {});
 
-// Of several estimates, each with an error of its own, of a quantity that differs from start to
-// start of a program (where its memory lies): their mean, and the error that it has from both. Two
-// starts or more; of one it is that one.
-Estimate mean_of_starts(const std::vector<Estimate>& starts);
+// The mean of several estimates. Its error is what theirs make of it, and not what they differ by.
+Estimate mean_of(const std::vector<Estimate>& all);
+
+// So many times their standard error is the half of a 95 % interval of a mean as wide as that of a
+// normal distribution, where the deviation is known from `freedom` + 1 values (the first terms of
+// R. Fisher and E. Cornish's expansion of Student's distribution, 1960, at 97.5 %).
+double student_widening(double freedom);
 
 // A point of a curve: y at x, known up to `error`.
 struct Point {

@@ -154,6 +154,7 @@ base::Status join(Samples& to, Samples more, const std::string& name) {
     return base::usage("was measured with another MPI than the file before it of this distance",
                        name);
   for (SampleCell& cell : more.cells) {
+    cell.start = to.starts;
     const auto same = std::find_if(to.cells.begin(), to.cells.end(), [&](const SampleCell& known) {
       return known.test == cell.test && known.bytes == cell.bytes && known.count == cell.count &&
              known.delay_ns == cell.delay_ns;

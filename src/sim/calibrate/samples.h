@@ -39,7 +39,8 @@ struct SampleCell {
   uint64_t delay_ns = 0;  // kDelayed
   std::vector<double> ns;
   std::vector<size_t> lines;  // how many samples of `ns` each line of the file has, in order
-  // The same test in other starts of the ranks, by join(); these have none.
+  size_t start = 0;           // of the ranks, by join()
+  // The same test in other starts; these have none.
   std::vector<SampleCell> other_starts;
 };
 
