@@ -33,7 +33,7 @@ class GreatestOfWorld {
 // Both at once, as each takes several rounds.
 bool make_comm_of_all(RankComm* comm, uint64_t* words, int count) {
   GreatestOfWorld greatest(words, count);
-  const bool good = REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_WORLD, &comm->comm) == MPI_SUCCESS;
+  const bool good = dup_patiently(MPI_COMM_WORLD, &comm->comm);
   return greatest.wait() && good;
 }
 

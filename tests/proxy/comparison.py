@@ -30,6 +30,8 @@ MASKED = {"MPI_Waitany", "MPI_Waitsome", "MPI_Testany", "MPI_Testsome"}
 # Threads may make objects in another order, and then their numbers are others. On another MPI they are others
 # behind MPI_Comm_split_type, which there may put other ranks together.
 OBJECT = re.compile(r"^(comm|group|win|file|datatype|op|info|errhandler|message|keyval)#\d+$")
+# MPIs give the parts of a datatype out by one handle or several, where they are alike.
+GIVES_TYPES_OUT = {"MPI_Type_get_contents", "MPI_Type_get_contents_c"}
 BUFFER = re.compile(r"^(stack|data|heap|device|managed|pinned|unknown)(#\d+)?([+-]\d+)?$")
 REQUEST = re.compile(r"^request#\d+$")
 # Open MPI may give out one handle for several sends that are complete: which of them a call names is the
@@ -66,8 +68,10 @@ class Comparison:
                 return self.requests.get(was, now) == now or are_sends
             if (self.has_threads or self.is_across) and OBJECT.match(was) and OBJECT.match(now):
                 if name.startswith("new"):
-                    self.objects[was] = now
-                return self.objects.get(was, now) == now
+                    self.objects[was] = {now}
+                elif name == "array_of_datatypes" and call in GIVES_TYPES_OUT:
+                    self.objects.setdefault(was, set()).add(now)
+                return now in self.objects.get(was, {now})
             if self.is_across and name in INFO_TEXTS and len(now) >= LEAST_CUT and was.startswith(now):
                 return True
             if BUFFER.match(was) and BUFFER.match(now):

@@ -10,7 +10,9 @@
 
 #include "mpi_runtime/clocks/clock_comms.h"
 #include "mpi_runtime/clocks/clock_trips.h"
+#include "mpi_runtime/patience.h"
 #include "mpi_runtime/rank_comm.h"
+#include "mpi_runtime/rank_exchange.h"
 
 namespace refrain::mpi_runtime {
 
@@ -39,6 +41,13 @@ uint64_t system_id() {
   const uint64_t hash = add_to_hash(kFirst, {text, static_cast<size_t>(got)});
   const ssize_t space = readlink("/proc/self/ns/time", text, sizeof text);  // not on older ones
   return space <= 0 ? hash : add_to_hash(hash, {text, static_cast<size_t>(space)});
+}
+
+bool share_a_system(const RankComm& all) {
+  const uint64_t mine = system_id();
+  uint64_t greatest_and_least[] = {mine, ~mine};
+  return greatest_of_all(all, greatest_and_least, 2) && greatest_and_least[0] != 0 &&
+         greatest_and_least[0] == ~greatest_and_least[1];
 }
 
 int64_t ask(MPI_Comm comm, int server, bool may_be_ours) {
@@ -113,8 +122,15 @@ int64_t offset_along_tree(const ClockComms& comms) {
 
 #ifndef REFRAIN_SMPI
 
-void ClockSync::start(const RankComm& all, int rank) {
+void ClockSync::start(const RankComm& all, int rank, bool has_rounds) {
   comms_ = new ClockComms;
+  comms_->is_one_clock = share_a_system(all);
+  if (comms_->is_one_clock) {
+    if (has_rounds && !dup_patiently(all.comm, &comms_->host)) comms_->host = MPI_COMM_NULL;
+    if (has_rounds && rank_in(all) == 0)
+      REFRAIN_REAL(PMPI_Comm_dup)(MPI_COMM_SELF, &comms_->leaders);
+    return;
+  }
   if (REFRAIN_REAL(PMPI_Comm_split_type)(all.comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
                                          &comms_->host) != MPI_SUCCESS)
     comms_->host = MPI_COMM_NULL;
@@ -128,6 +144,7 @@ void ClockSync::start(const RankComm& all, int rank) {
 
 ClockReading ClockSync::measure(const Clock& clock) {
   int64_t offset = 0;
+  if (comms_ != nullptr && comms_->is_one_clock) return read(clock, offset);
   if (comms_ != nullptr && comms_->leaders != MPI_COMM_NULL) offset = offset_along_tree(*comms_);
   if (comms_ != nullptr && comms_->host != MPI_COMM_NULL)
     REFRAIN_REAL(PMPI_Bcast)(&offset, 1, MPI_INT64_T, 0, comms_->host);
@@ -159,7 +176,7 @@ void ClockSync::stop() {
 
 #else
 
-void ClockSync::start(const RankComm&, int) {}
+void ClockSync::start(const RankComm&, int, bool) {}
 
 ClockReading ClockSync::measure(const Clock& clock) {
   const uint64_t ticks = clock.ticks();

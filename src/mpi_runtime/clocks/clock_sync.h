@@ -6,12 +6,13 @@
 //            0 <------------------------------------- 8
 //            each tells the others of its host
 //
-// Ranks of a host share a clock, so only one of each takes part; these ask each other along a
-// binomial tree: log2(hosts) rounds, and an error that grows as their sum. MPI may report two hosts
-// that are one system with one clock; they count as one clock unless a round trip contradicts.
-// Measured at the end of MPI_Init and in MPI_Finalize, and between the two by ClockRounds on
-// request. The drift of a clock is assumed to be constant between two measurements. After the
-// papers that Pilgrim, section 3.2, cites.
+// Where all ranks run on one system (boot and time namespace tell), there is one clock, and nothing
+// is asked. Else ranks of a host share a clock, so only one of each takes part; these ask each
+// other along a binomial tree: log2(hosts) rounds, and an error that grows as their sum. MPI may
+// report two hosts that are one system with one clock; they count as one clock unless a round trip
+// contradicts. Measured at the end of MPI_Init and in MPI_Finalize, and between the two by
+// ClockRounds on request. The drift of a clock is assumed to be constant between two measurements.
+// After the papers that Pilgrim, section 3.2, cites.
 //
 // Laws: collective over a communicator of all, called where all ranks are; an MPI error costs the
 // correction, not the program. Under SMPI all ranks have one clock, and nothing is measured.
@@ -35,8 +36,9 @@ struct RankComm;
 
 class ClockSync {
  public:
-  // Finds out who is on which host. `rank`: its place among the ranks of its host.
-  void start(const RankComm& all, int rank);
+  // Finds out who is on which host. `rank`: its place among the ranks of its host. `has_rounds`:
+  // ClockRounds will ask for comms().
+  void start(const RankComm& all, int rank, bool has_rounds);
   ClockReading measure(const Clock& clock);
   // Before MPI ends.
   void stop();

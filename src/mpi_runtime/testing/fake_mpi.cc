@@ -115,7 +115,7 @@ bool is_first_rank() { return fake::mpi().rank == 0; }
 
 // ---- clocks: there is one ----
 
-void ClockSync::start(const RankComm&, int) {}
+void ClockSync::start(const RankComm&, int, bool) {}
 ClockReading ClockSync::measure(const Clock& clock) { return read(clock, 0); }
 void ClockSync::stop() {}
 ClockReading ClockSync::read(const Clock& clock, int64_t offset) {

@@ -45,7 +45,7 @@ uint64_t CallTimes::to_ns(const Process& p, uint64_t ticks) {
 }
 
 void CallTimes::begin_clock(Process& p, const RankComm& all) {
-  sync_.start(all, p.rank);
+  sync_.start(all, p.rank, rounds_.is_on());
   add(p, sync_.measure(p.clock));
 }
 
