@@ -328,7 +328,7 @@ Argument Arguments::output(const Site& site, const mpi::ParamInfo& info, const F
         numbers.push_back(name.starts_with("types[") ? std::stoll(name.substr(6)) : -1);
     }
     if (info.kind != ParamKind::kDatatype) fail("an array of handles that it makes");
-    Argument out(fmt::format("some(types, MPI_DATATYPE_NULL, {{{}}})", fmt::join(numbers, ", ")));
+    Argument out(fmt::format("given(types, {{{}}})", fmt::join(numbers, ", ")));
     out.is_simple = false;
     return out;
   }

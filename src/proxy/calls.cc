@@ -30,8 +30,7 @@ std::vector<SignatureId> makers_of(const Field& field) {
 
 // A receive that failed has taken its message all the same: left out, its sender would wait.
 bool took_too_much(const Signature& call) { return call.error_class.name() == "MPI_ERR_TRUNCATE"; }
-// Of a datatype to free, "&types[2]": MPI may have given out its handle several times, for as many
-// frees, so the variable keeps it.
+// Of a datatype to free, "&types[2]": MPI may have given it out several times, for as many frees.
 void keep_handle(Argument& type) {
   std::string& head = type.is_number ? type.before : type.text;
   if (!head.starts_with("&")) return;
