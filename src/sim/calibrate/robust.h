@@ -28,9 +28,9 @@ Estimate robust_mean(const std::vector<double>& samples, const std::vector<size_
 // The mean of several estimates. Its error is what theirs make of it, and not what they differ by.
 Estimate mean_of(const std::vector<Estimate>& all);
 
-// So many times their standard error is the half of a 95 % interval of a mean as wide as that of a
-// normal distribution, where the deviation is known from `freedom` + 1 values (the first terms of
-// R. Fisher and E. Cornish's expansion of Student's distribution, 1960, at 97.5 %).
+// How much wider than with a known deviation a 95 % interval of a mean is where the deviation comes
+// from `freedom` + 1 values: the first terms of Student's distribution at 97.5 % (R. Fisher and
+// E. Cornish, 1960).
 double student_widening(double freedom);
 
 // A point of a curve: y at x, known up to `error`.
