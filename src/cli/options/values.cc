@@ -76,7 +76,7 @@ std::string range_text(uint64_t least, uint64_t most) {
 ValueCheck one_of(std::vector<std::string> words) {
   std::string choices;
   for (const std::string& word : words) choices += (choices.empty() ? "" : ",") + word;
-  const Check check = [words](std::string& text) -> std::string {
+  const auto check = [words](std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
     return none_of(text, words);
   };
@@ -84,7 +84,7 @@ ValueCheck one_of(std::vector<std::string> words) {
 }
 
 ValueCheck whole_number(uint64_t least, uint64_t most) {
-  const Check check = [least, most](std::string& text) -> std::string {
+  const auto check = [least, most](std::string& text) -> std::string {
     uint64_t value = 0;
     if (parse_whole(text, value) && value >= least && value <= most) return {};
     return in_quotes(text) + " is not a whole number " + between(least, most);
@@ -93,7 +93,7 @@ ValueCheck whole_number(uint64_t least, uint64_t most) {
 }
 
 ValueCheck rank_number() {
-  const Check check = [](std::string& text) -> std::string {
+  const auto check = [](std::string& text) -> std::string {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size()) return {};
@@ -104,7 +104,7 @@ ValueCheck rank_number() {
 
 ValueCheck real_number(double least, double most) {
   const std::string low = number_text(least), high = number_text(most);
-  const Check check = [=](std::string& text) -> std::string {
+  const auto check = [=](std::string& text) -> std::string {
     double value = 0;
     if (parse_real(text, value) && value >= least && value <= most) return {};
     return in_quotes(text) + " is not a number " + between(low, high);
@@ -113,7 +113,7 @@ ValueCheck real_number(double least, double most) {
 }
 
 ValueCheck percent_with_sign() {
-  const Check check = [](std::string& text) -> std::string {
+  const auto check = [](std::string& text) -> std::string {
     double value = 0;
     std::string number = text;
     if (!number.empty() && number.back() == '%') number.pop_back();
@@ -126,7 +126,7 @@ ValueCheck percent_with_sign() {
 }
 
 ValueCheck positive_number() {
-  const Check check = [](std::string& text) -> std::string {
+  const auto check = [](std::string& text) -> std::string {
     double value = 0;
     if (parse_real(text, value) && value > 0) return {};
     return in_quotes(text) + " is not a number above 0";
@@ -135,7 +135,7 @@ ValueCheck positive_number() {
 }
 
 ValueCheck time_with_unit(uint64_t least_ns, uint64_t most_ns) {
-  const Check check = [=](std::string& text) -> std::string {
+  const auto check = [=](std::string& text) -> std::string {
     const auto ns = base::parse_duration(text);
     if (!ns || *ns < least_ns || *ns > most_ns) {
       const std::string high = most_ns == UINT64_MAX ? "" : time_text(most_ns);
@@ -149,7 +149,7 @@ ValueCheck time_with_unit(uint64_t least_ns, uint64_t most_ns) {
 }
 
 ValueCheck seconds_with_unit(double least, double most) {
-  const Check check = [=](std::string& text) -> std::string {
+  const auto check = [=](std::string& text) -> std::string {
     constexpr double kNs = 1e9;
     const auto ns = base::parse_duration(text, static_cast<uint64_t>(kNs));
     const double seconds = ns ? static_cast<double>(*ns) / kNs : -1;
@@ -163,7 +163,7 @@ ValueCheck seconds_with_unit(double least, double most) {
 }
 
 ValueCheck mebibytes_with_unit(uint64_t least, uint64_t most) {
-  const Check check = [=](std::string& text) -> std::string {
+  const auto check = [=](std::string& text) -> std::string {
     constexpr int kMebi = 20;
     uint64_t mib = 0;
     if (!parse_whole(text, mib)) {
@@ -181,7 +181,7 @@ ValueCheck mebibytes_with_unit(uint64_t least, uint64_t most) {
 }
 
 ValueCheck bytes_with_unit(uint64_t least, uint64_t most) {
-  const Check check = [=](std::string& text) -> std::string {
+  const auto check = [=](std::string& text) -> std::string {
     const auto bytes = base::parse_bytes(text);
     if (!bytes || *bytes < least || *bytes > most)
       return in_quotes(text) + " is not a size " + between(bytes_text(least), bytes_text(most)) +
