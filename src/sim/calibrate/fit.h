@@ -3,7 +3,8 @@
 // docs/calibrate.md has the formulas. Each parameter has an interval of 95 %: the estimates of the
 // samples are drawn anew from their errors, 400 times, and everything is fitted again. Of several
 // starts of the ranks (join()) the draws take some more and some less, each with all of its cells.
-// Where a curve is not straight, its errors grow by as much as it is off. Same samples, same result.
+// Where a curve is not straight, its errors grow by as much as it is off. Same samples, same
+// result.
 //
 // LogGP from round trips, bursts and delayed receives goes back to D. Culler et al., "Assessing
 // Fast Network Interfaces", IEEE Micro 1996; the parameters are those of LogGOPS (T. Hoefler et
