@@ -23,16 +23,16 @@ using namespace refrain;  // NOLINT(google-build-using-namespace)
 
 // Returns only when there is none. `./dev demo` builds refrain-first in its place.
 int become_verbs(char** argv) {
-  std::string looked;
-  for (const std::string& folder : cli::own_folders())
-    looked += (looked.empty() ? "" : ", ") + folder;
+  const std::vector<std::string> folders = cli::own_folders();
   for (const char* const name : {"refrain-verbs", "refrain-first"})
-    for (const std::string& folder : cli::own_folders()) {
+    for (const std::string& folder : folders) {
       const std::string file = folder + "/" + name;
       execv(file.c_str(), argv);
       if (errno != ENOENT && errno != ENOTDIR)
         return cli::report(base::fail(std::string("cannot run: ") + std::strerror(errno), file));
     }
+  std::string looked;
+  for (const std::string& folder : folders) looked += (looked.empty() ? "" : ", ") + folder;
   return cli::report(base::unsupported("no refrain-verbs in " + looked +
                                        ": it belongs to the same installation as this refrain"));
 }

@@ -37,21 +37,20 @@ uint64_t own_appnum() {
 // Ranks of a job that has more of them than cores do not wait busily.
 bool gather(Words mine, std::vector<Words>* all) {
   constexpr int kCount = sizeof(Words) / sizeof(uint64_t);
-  MPI_Request request = MPI_REQUEST_NULL;
-  return REFRAIN_REAL(PMPI_Iallgather)(&mine, kCount, MPI_UINT64_T, all->data(), kCount,
-                                       MPI_UINT64_T, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
-         wait_patiently(request) == MPI_SUCCESS;
+  return patiently([&](MPI_Request* request) {
+    return REFRAIN_REAL(PMPI_Iallgather)(&mine, kCount, MPI_UINT64_T, all->data(), kCount,
+                                         MPI_UINT64_T, MPI_COMM_WORLD, request);
+  });
 }
 
 bool share_folder(const LiveRole& role, LivePartitions* found) {
   std::string path(kPathBytes, '\0');
   if (found->rank == found->analysers.front()) role.folder.copy(path.data(), kPathBytes - 1);
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (REFRAIN_REAL(PMPI_Ibcast)(path.data(), static_cast<int>(kPathBytes), MPI_CHAR,
-                                found->analysers.front(), MPI_COMM_WORLD,
-                                &request) != MPI_SUCCESS ||
-      wait_patiently(request) != MPI_SUCCESS)
-    return false;
+  const bool came = patiently([&](MPI_Request* request) {
+    return REFRAIN_REAL(PMPI_Ibcast)(path.data(), static_cast<int>(kPathBytes), MPI_CHAR,
+                                     found->analysers.front(), MPI_COMM_WORLD, request);
+  });
+  if (!came) return false;
   found->folder = path.c_str();
   return true;
 }

@@ -36,12 +36,18 @@ inline int wait_patiently(MPI_Request& request) {
   }
 }
 
+// Starts what `start` says, and waits. False: MPI failed.
+template <class Start>
+bool patiently(Start start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return start(&request) == MPI_SUCCESS && wait_patiently(request) == MPI_SUCCESS;
+}
+
 // As MPI_Comm_dup, whose several rounds make ranks that share cores wait for each other's time
 // slices.
 inline bool dup_patiently(MPI_Comm comm, MPI_Comm* made) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  return REFRAIN_REAL(PMPI_Comm_idup)(comm, made, &request) == MPI_SUCCESS &&
-         wait_patiently(request) == MPI_SUCCESS;
+  return patiently(
+      [&](MPI_Request* request) { return REFRAIN_REAL(PMPI_Comm_idup)(comm, made, request); });
 }
 
 }  // namespace refrain::mpi_runtime

@@ -8,21 +8,6 @@
 
 namespace refrain::mpi_runtime {
 
-namespace {
-
-#ifndef REFRAIN_SMPI
-
-// Starts what `start` says, and waits.
-template <class Start>
-bool patiently(Start start) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  return start(&request) == MPI_SUCCESS && wait_patiently(request) == MPI_SUCCESS;
-}
-
-#endif
-
-}  // namespace
-
 int rank_in(const RankComm& comm) {
   int rank = 0;
   REFRAIN_REAL(PMPI_Comm_rank)(comm.comm, &rank);

@@ -214,9 +214,9 @@ class LocationComparison {
   // or two for two that are alike, and datatypes made later get other numbers, then.
   bool is_named_anew(const mpi::ParamInfo& param, const Value& one, const Value& other) {
     if (param.direction != Direction::kOut) return false;
-    const bool is_list = param.kind == ParamKind::kDatatype && one.is_array();
+    const bool is_type = param.kind == ParamKind::kDatatype, is_list = is_type && one.is_array();
     const bool may_be = param.kind == ParamKind::kComm || has_unseen_ || is_filtered_ || is_list ||
-                        (param.kind == ParamKind::kDatatype && has_renamed_types_);
+                        (is_type && has_renamed_types_);
     const auto is_same = [&](const Value& a, const Value& b) {
       if (!a.is_object() || !b.is_object() || !same_object(original_, again_, rank_, a, b))
         return false;

@@ -43,8 +43,7 @@ uint64_t system_id() {
   return space <= 0 ? hash : add_to_hash(hash, {text, static_cast<size_t>(space)});
 }
 
-bool share_a_system(const RankComm& all) {
-  const uint64_t mine = system_id();
+bool share_a_system(const RankComm& all, uint64_t mine) {
   uint64_t greatest_and_least[] = {mine, ~mine};
   return greatest_of_all(all, greatest_and_least, 2) && greatest_and_least[0] != 0 &&
          greatest_and_least[0] == ~greatest_and_least[1];
@@ -74,13 +73,12 @@ void answer(MPI_Comm comm, int client) {
 }
 
 // Along the same tree as the offsets.
-void compare_systems(ClockComms& comms) {
+void compare_systems(ClockComms& comms, uint64_t mine) {
   const MPI_Comm leaders = comms.leaders;
   int rank = 0, size = 1;
   REFRAIN_REAL(PMPI_Comm_rank)(leaders, &rank);
   REFRAIN_REAL(PMPI_Comm_size)(leaders, &size);
   if (size == 1) return;
-  const uint64_t mine = system_id();
   for (int known = 1; known < size; known *= 2) {
     if (rank < known && rank + known < size) {
       REFRAIN_REAL(PMPI_Send)(&mine, 1, MPI_UINT64_T, rank + known, kTag, leaders);
@@ -124,7 +122,8 @@ int64_t offset_along_tree(const ClockComms& comms) {
 
 void ClockSync::start(const RankComm& all, int rank, bool has_rounds) {
   comms_ = new ClockComms;
-  comms_->is_one_clock = share_a_system(all);
+  const uint64_t system = system_id();
+  comms_->is_one_clock = share_a_system(all, system);
   if (comms_->is_one_clock) {
     if (has_rounds && !dup_patiently(all.comm, &comms_->host)) comms_->host = MPI_COMM_NULL;
     if (has_rounds && rank_in(all) == 0)
@@ -139,7 +138,7 @@ void ClockSync::start(const RankComm& all, int rank, bool has_rounds) {
   if (REFRAIN_REAL(PMPI_Comm_split)(all.comm, in_host == 0 ? 0 : MPI_UNDEFINED, rank,
                                     &comms_->leaders) != MPI_SUCCESS)
     comms_->leaders = MPI_COMM_NULL;
-  if (comms_->leaders != MPI_COMM_NULL) compare_systems(*comms_);
+  if (comms_->leaders != MPI_COMM_NULL) compare_systems(*comms_, system);
 }
 
 ClockReading ClockSync::measure(const Clock& clock) {
