@@ -116,17 +116,12 @@ struct Best {
 // was read is written as the same bytes again: nothing becomes finer, and nothing gets more room.
 template <size_t N>
 Best first_that_fits(const StatEntries& entries, StatPrecision read,
-                     const StatPrecision (&steps)[N], uint64_t room, uint64_t exact_bytes) {
+                     const StatPrecision (&steps)[N], uint64_t room) {
   size_t at = std::find(steps, steps + N, read) - steps;
   if (at == N) at = 0;
   Best best;
   for (; at < N; ++at) {
-    const StatPrecision& step = steps[at];
-    // Each takes as long as the first: not those that cannot be enough.
-    if (exact_bytes > 0 && step.grain == 2 && !(step == read) &&
-        exact_bytes > room + bits_saved(entries, step.mantissa_bits) / 8)
-      continue;
-    best = {step, coded(entries, step)};
+    best = {steps[at], coded(entries, steps[at])};
     if (best.bytes.size() <= room) break;
   }
   return best;
@@ -144,10 +139,10 @@ Best coded_few(const StatEntries& entries, StatPrecision read, uint64_t room) {
     Best best{finest, coded(entries, finest)};
     if (best.bytes.size() <= room) return best;
   }
-  return first_that_fits(entries, read, kSteps, room, 0);
+  return first_that_fits(entries, read, kSteps, room);
 }
 
-// Every so many entries a piece of them: about as many as the model learns from.
+// Every so many entries a piece of them.
 StatEntries sample_of(const StatEntries& entries, size_t piece) {
   constexpr size_t kPieces = 16;
   StatEntries sample;
@@ -164,38 +159,83 @@ uint64_t called(const StatEntries& entries) {
                                              [](const StatEntry& e) { return e.item.calls > 0; }));
 }
 
-// Where statistics are as exact as they were measured: the step that may be the first to fit. To
-// code all takes thousands of instructions each, so of very many a sample says it; of fewer the
-// model learns less, and so they take no fewer bytes each.
+// What a coding of many will take, from a coding of few of them. To code all takes thousands of
+// instructions each, and in MPI_Finalize the other ranks wait for it. The model learns less from
+// few, so they take more bytes each: by about the same factor whatever the precision, which the
+// first coding of all says.
+class Forecast {
+ public:
+  explicit Forecast(const StatEntries& entries, double learnt)
+      : sample_(sample_of(entries, std::clamp<size_t>(entries.size() / 128, 1, 128))),
+        factor_(static_cast<double>(called(entries)) /
+                static_cast<double>(std::max<uint64_t>(called(sample_), 1)) * learnt) {}
+
+  double bytes(StatPrecision step) { return of_sample(step) * factor_; }
+  // All took so many bytes.
+  void learn(StatPrecision step, size_t bytes) {
+    factor_ = static_cast<double>(bytes) / of_sample(step);
+  }
+
+ private:
+  double of_sample(StatPrecision step) {
+    for (const auto& [known, bytes] : known_)
+      if (known == step) return bytes;
+    known_.emplace_back(step, static_cast<double>(coded(sample_, step).size()));
+    return known_.back().second;
+  }
+
+  const StatEntries sample_;
+  double factor_;
+  std::vector<std::pair<StatPrecision, double>> known_;
+};
+
+// The first of `steps` that fits, where statistics are as exact as they were measured. Mostly by
+// one or two codings: a step that would be found by coding all with each may be missed by one where
+// it leaves no more room than the forecast is wrong. Of very many, one coding: some of the room is
+// left instead.
 template <size_t N>
-StatPrecision likely_step(const StatEntries& entries, StatPrecision finest,
-                          const StatPrecision (&steps)[N], uint64_t room) {
-  constexpr size_t kPiece = 128;
-  const StatEntries sample = sample_of(entries, kPiece);
-  const uint64_t all = called(entries), few = called(sample);
-  const auto fits = [&](StatPrecision step) {
-    return coded(sample, step).size() * all <= room * few;
+Best likely_first_that_fits(const StatEntries& entries, const StatPrecision (&steps)[N],
+                            uint64_t room) {
+  constexpr size_t kVeryMany = 8192;
+  constexpr double kLearnt = 1 / 1.19;  // an eighth of a few thousand takes this much more, each
+  const bool are_few = entries.size() < kVeryMany;
+  Forecast forecast(entries, are_few ? kLearnt : 1);
+  // The first that should fit, of `from` and those behind it; or the last.
+  const auto next = [&](size_t from) {
+    size_t end = N - 1;
+    while (from < end) {
+      const size_t middle = (from + end) / 2;
+      if (forecast.bytes(steps[middle]) > static_cast<double>(room))
+        from = middle + 1;
+      else
+        end = middle;
+    }
+    return from;
   };
-  if (fits(finest)) return finest;
-  for (const StatPrecision& step : steps)
-    if (fits(step)) return step;
-  return steps[N - 1];
+  Best best;
+  size_t least = 0;  // steps before it do not fit
+  for (size_t at = next(0);;) {
+    Best tried{steps[at], coded(entries, steps[at])};
+    forecast.learn(steps[at], tried.bytes.size());
+    const bool fits = tried.bytes.size() <= room;
+    if (fits || best.bytes.empty() || best.bytes.size() > room) best = std::move(tried);
+    if (!fits) {
+      if (at + 1 == N || best.bytes.size() <= room) return best;
+      least = at + 1;
+      at = next(least);
+      continue;
+    }
+    if (!are_few || at == least || next(at - 1) != at - 1) return best;
+    --at;
+  }
 }
 
 // Of many, in three bytes each: first the numbers become less exact, then the histograms.
 Best coded_many(const StatEntries& entries, StatPrecision read, uint64_t room) {
-  constexpr StatPrecision kSteps[] = {{8, 2}, {7, 2}, {6, 2}, {6, 3}, {5, 3}, {4, 3}, {3, 3}};
-  const StatPrecision finest{kMostMantissaBits, 2};
-  constexpr size_t kVeryMany = 8192;
-  if (read.mantissa_bits == kMostMantissaBits && entries.size() >= kVeryMany)
-    read = likely_step(entries, finest, kSteps, room);
-  uint64_t exact_bytes = 0;
-  if (read.mantissa_bits == kMostMantissaBits) {
-    Best best{finest, coded(entries, finest)};
-    if (best.bytes.size() <= room) return best;
-    exact_bytes = best.bytes.size();
-  }
-  return first_that_fits(entries, read, kSteps, room, exact_bytes);
+  constexpr StatPrecision kSteps[] = {
+      {kMostMantissaBits, 2}, {8, 2}, {7, 2}, {6, 2}, {6, 3}, {5, 3}, {4, 3}, {3, 3}};
+  if (read.mantissa_bits == kMostMantissaBits) return likely_first_that_fits(entries, kSteps, room);
+  return first_that_fits(entries, read, kSteps, room);
 }
 
 // Of very many that were called a few times each, in the same room. A sample says which bits of the

@@ -22,7 +22,7 @@ namespace refrain::format {
 inline constexpr int32_t kMostLogit = 2047;
 
 // 1 / (1 + exp(-logit / 256)) in 1/65536, a line between those for -8, -7.5, ..., 8.
-constexpr int32_t probability_of(int32_t logit) {
+[[gnu::always_inline]] constexpr int32_t probability_of(int32_t logit) {
   constexpr std::array<int32_t, 33> kKnots = {
       22,    36,    60,    98,    162,   267,   439,   720,   1179,  1921,  3108,
       4971,  7812,  11955, 17625, 24743, 32768, 40793, 47911, 53581, 57724, 60565,
