@@ -110,6 +110,7 @@ bool leave_to_analyser(Process& p) {
   if (!live_world().is_on || !options::is_given(options::RecordOption::kLiveOnly)) return false;
   if (control().sizes != nullptr) control().sizes->held.flush_all(p);
   add_late_losses(p);
+  if (p.spool != nullptr) p.spool->last_statistics();
   tell_run_end(p);
   uint64_t is_cut = p.spool == nullptr || !p.spool->is_whole() ? 1 : 0;
   if (!greatest_of_all(recorders(), &is_cut, 1) || is_cut != 0) return false;

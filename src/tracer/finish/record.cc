@@ -214,6 +214,9 @@ base::Result<format::RankRecord> make_record(Process& p) {
   for (Location* l : p.locations) l->own_time.end_span(calls_of(*l));
   if (control().sizes != nullptr) control().sizes->held.flush_all(p);
   flush_times(p);
+#ifndef REFRAIN_SMPI
+  if (p.spool != nullptr) p.spool->last_statistics();
+#endif
   r.rank = static_cast<uint64_t>(p.rank);
   r.definitions = std::move(p.definitions);
   r.losses = p.losses;

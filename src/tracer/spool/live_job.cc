@@ -14,6 +14,7 @@
 #include "tracer/state/in_order.h"
 #include "tracer/state/keep_errno.h"
 #include "tracer/state/live_world.h"
+#include "tracer/state/location.h"
 #include "tracer/state/process.h"
 
 namespace refrain::tracer {
@@ -61,13 +62,27 @@ void Spool::meet_analyser(uint64_t run) {
   file_.header()->wants_word = flow_.kind == options::LivePolicy::Kind::kSpool ? 0 : 1;
 }
 
+void Spool::last_statistics() {
+  // Where nobody was asked to read along, no more than takes no time.
+  constexpr uint32_t kMany = 4096;
+  const bool is_followed =
+      live_world().is_on || *options::text_of(options::RecordOption::kLiveDir) != '\0';
+  const KeepErrno keep;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_ || file_.header() == nullptr) return;
+  if (!is_followed && process_.first_ticks.size() > kMany) return;
+  keep_rate();
+  // One that there is no room for is as it was at the last checkpoint.
+  for (const auto& t : threads_)
+    if (calls_of(*t->location) > 0) write_stats(*t);
+}
+
 void Spool::leave() {
   const KeepErrno keep;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopped_ || file_.header() == nullptr) return;
   stopped_ = true;
-  const Clock& clock = process_.clock;
-  file_.header()->ns_per_tick = clock.use_counter ? clock.ns_per_tick : 1.0;
+  keep_rate();
   in_order();
   file_.header()->state = spool::State::kLeft;
 }

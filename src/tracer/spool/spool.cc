@@ -341,6 +341,7 @@ bool Spool::checkpoint(SpoolThread& t) {
   // A snapshot that ran out of memory on its way lacks its last calls.
   uint64_t length = 0;
   if (!grammar::checked_length(grammar, &length) || length != l.grammar.length()) return false;
+  learn_rate();
   if (!write_stats(t)) return false;
   base::ByteWriter out;
   out.put_varint(l.spool.calls_before);
@@ -384,6 +385,15 @@ bool Spool::seal(SpoolThread::Pair& pair, ChunkType type, uint32_t owner, uint64
   in_order();
   fill(*c, pair, position, bytes);
   return true;
+}
+
+void Spool::learn_rate() {
+  process_.clock.refine();
+  keep_rate();
+}
+
+void Spool::keep_rate() {
+  if (process_.clock.use_counter) file_.header()->ns_per_tick = process_.clock.ns_per_tick;
 }
 
 bool Spool::write_stats(SpoolThread& t) {

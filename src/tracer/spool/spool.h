@@ -103,6 +103,9 @@ class Spool final : public RecordSink {
   // Bytes of the file in our memory, at most at any time.
   uint64_t most_mapped() const { return file_.most_mapped(); }
 
+  // The run has ended, and the clock's rate stays as it is: durations as the trace will have them.
+  // For who receives the job while it runs; of very many only where somebody was asked to.
+  void last_statistics();
   // The run has ended, and this is known of all of it; pieces of work at the clock rate that the
   // trace has.
   void run_end(const format::RankRecord& record);
@@ -153,6 +156,8 @@ class Spool final : public RecordSink {
                    std::string_view bytes);
   bool seal(SpoolThread::Pair& pair, format::spool::ChunkType type, uint32_t owner,
             uint64_t position, std::string_view bytes);
+  void learn_rate();
+  void keep_rate();
   bool write_stats(SpoolThread& t);
   std::string stats_of(const SpoolThread& t, bool with_first_calls);
   format::spool::Chunk* add_part(format::spool::ChunkType type, SpoolThread::Pair& pair,

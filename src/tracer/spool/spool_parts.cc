@@ -48,8 +48,6 @@ bool Spool::take_posix() {
 // location takes them in, or the one that ends the tables.
 std::string Spool::stats_of(const SpoolThread& t, bool with_first_calls) {
   const Location& l = *t.location;
-  process_.clock.refine();
-  if (process_.clock.use_counter) file_.header()->ns_per_tick = process_.clock.ns_per_tick;
   base::ByteWriter out;
   out.put_varint(calls_of(l));
   out.put_varint(t.memos_from);
@@ -118,6 +116,7 @@ bool Spool::finish_part(Location& l, uint32_t first_terminal, Part what) {
   SpoolThread& t = *l.spool.thread;
   if (!memory_for(2 * l.grammar.memory_bytes() + 64 * process_.first_ticks.size())) return false;
   Chunk* stats = nullptr;
+  learn_rate();
   if (what == Part::kGrammar) {
     if (!write_stats(t)) return false;
   } else {
