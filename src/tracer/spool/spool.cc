@@ -387,18 +387,4 @@ bool Spool::seal(SpoolThread::Pair& pair, ChunkType type, uint32_t owner, uint64
   return true;
 }
 
-void Spool::learn_rate() {
-  process_.clock.refine();
-  keep_rate();
-}
-
-void Spool::keep_rate() {
-  if (process_.clock.use_counter) file_.header()->ns_per_tick = process_.clock.ns_per_tick;
-}
-
-bool Spool::write_stats(SpoolThread& t) {
-  const Location& l = *t.location;
-  return seal(t.stats, ChunkType::kStats, l.thread, 0, stats_of(t, l.thread == 0));
-}
-
 }  // namespace refrain::tracer

@@ -80,6 +80,20 @@ std::string Spool::stats_of(const SpoolThread& t, bool with_first_calls) {
   return out.take();
 }
 
+void Spool::learn_rate() {
+  process_.clock.refine();
+  keep_rate();
+}
+
+void Spool::keep_rate() {
+  if (process_.clock.use_counter) file_.header()->ns_per_tick = process_.clock.ns_per_tick;
+}
+
+bool Spool::write_stats(SpoolThread& t) {
+  const Location& l = *t.location;
+  return seal(t.stats, ChunkType::kStats, l.thread, 0, stats_of(t, l.thread == 0));
+}
+
 // Its generation comes last: it makes the rest valid.
 void Spool::fill(Chunk& c, SpoolThread::Pair& pair, uint64_t position, std::string_view bytes) {
   std::memcpy(data_of(&c), bytes.data(), bytes.size());
