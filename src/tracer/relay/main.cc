@@ -11,7 +11,6 @@
 // when programs begin, sleeps, and is in MPI_Finalize as soon as the last program is. The worker
 // knows nothing of MPI and has a session of its own, so it outlives what kills a job.
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 
 #include "mpi_runtime/relay_calls.h"
 #include "tracer/relay/wait_for_programs.h"
+#include "tracer/startup/doorbell.h"
 #include "tracer/startup/launch.h"
 #include "tracer/startup/launcher.h"
 
@@ -31,8 +31,9 @@ namespace {
 
 constexpr int kUsage = 2;
 // Every look takes a core from a rank, and there may be as many relays as ranks: 0.5 % of a core
-// each. While a program ends, its ranks wait for these looks.
-constexpr int kLookMs = 20, kEndingLookMs = 1;
+// each. While a program ends, its ranks wait for these looks; it rings when it begins to, which may
+// be heard a little before what it says by MPI comes.
+constexpr int kLookMs = 20, kEndingLookMs = 1, kLooksAfterRing = 20;
 
 void end_if_some_are_missing(int rank, int size) {
   using Are = RecordedRanks::Are;
@@ -65,15 +66,21 @@ void wait_for_worker(pid_t worker) {
   std::fputs("refrain: the analysis did not succeed: see analyze.log in its folder\n", stderr);
 }
 
-void wait_for_ends(int programs) {
+void wait_for_ends(int programs, const std::string& folder) {
   using News = mpi_runtime::ProgramNews;
+  Doorbell bell(folder);
+  int looks = 0;  // that are made soon
   for (int left = programs, ending = 0; left > 0;) switch (mpi_runtime::program_news()) {
       case News::kIsEnding: ++ending; break;
       case News::kEnds:
         --left;
         if (ending > 0) --ending;
         break;
-      case News::kNone: poll(nullptr, 0, ending > 0 ? kEndingLookMs : kLookMs); break;
+      case News::kNone:
+        if (looks > 0) --looks;
+        if (bell.rings_within(ending > 0 || looks > 0 ? kEndingLookMs : kLookMs))
+          looks = kLooksAfterRing;
+        break;
     }
 }
 
@@ -121,7 +128,7 @@ int relay(const std::string& folder, int pipe, pid_t worker) {
     std::fputs("refrain: the analysis did not begin: see analyze.log in its folder\n", stderr);
   if (!has_worker) leave_to_another(folder, found.folder);
   if (!mpi_runtime::join_split(found)) mpi_runtime::abort_job(1);
-  wait_for_ends(found.program_count);
+  wait_for_ends(found.program_count, found.folder);
   mpi_runtime::end_mpi();
   close(pipe);
   if (has_worker) wait_for_worker(worker);

@@ -9,6 +9,7 @@
 #include "mpi_runtime/queries.h"
 #include "options/environment.h"
 #include "real_functions.h"
+#include "tracer/startup/doorbell.h"
 #include "tracer/startup/launch.h"
 #include "tracer/state/live_world.h"
 #include "tracer/wrap/stand_between.h"
@@ -79,6 +80,7 @@ void tell_analysers(int tag) {
   if (all.rank != all.mine.front()) return;
   for (const int analyser : all.analysers)
     g_whole.PMPI_Send(nullptr, 0, MPI_BYTE, analyser, tag, MPI_COMM_WORLD);
+  ring(live_world().folder);
 }
 
 void tell_that_it_is_ending() { tell_analysers(mpi_runtime::kProgramIsEndingTag); }
