@@ -25,14 +25,16 @@ class GoalRank : public events::SkeletonSink {
   GoalRank(Job& job, SimulatorWalk& walk, int64_t me, std::string& out)
       : job_(job), walk_(walk), me_(me), out_(out) {}
 
-  void thread(uint32_t number) override { front_ = &fronts_[number]; }
+  void thread(uint32_t number) override {
+    thread_ = &threads_.try_emplace(number, Thread{threads_.size(), {}}).first->second;
+  }
 
   void compute(uint64_t ns) override {
     const Label before = point();
-    *front_ = {calc(ns, before)};
+    thread_->front = {calc(ns, before)};
   }
 
-  void exchange(const std::vector<events::SkeletonEnd>& all) override { exchange(all, *front_); }
+  void exchange(const std::vector<events::SkeletonEnd>& all) override { exchange(all, thread_->front); }
 
   void post(const events::SkeletonEnd& transfer, uint64_t request) override {
     if (transfer.peer == me_) return own();
@@ -42,7 +44,8 @@ class GoalRank : public events::SkeletonSink {
   void wait(uint64_t request) override {
     const auto known = requests_.find(request);
     if (known == requests_.end()) return;
-    front_->insert(front_->end(), known->second.begin(), known->second.end());
+    Front& front = thread_->front;
+    front.insert(front.end(), known->second.begin(), known->second.end());
     requests_.erase(known);
   }
 
@@ -54,19 +57,25 @@ class GoalRank : public events::SkeletonSink {
     const Label before = point();
     Front branch;
     if (before != 0) branch = {before};
-    Front& front = request ? branch : *front_;
+    Front& front = request ? branch : thread_->front;
     for (const auto& phase : phases) exchange(phase, front);
     if (request) requests_[*request] = branch;
   }
 
   // A rank without anything to do has a block all the same.
   void finish() {
-    if (last_ == 0) calc(0, 0);
+    if (last_ > 0) return;
+    thread(0);
+    calc(0, 0);
   }
 
  private:
   using Label = uint64_t;            // 0: none
   using Front = std::vector<Label>;  // what has to be done before what comes next
+  struct Thread {
+    size_t cpu = 0;  // its own, or threads would compute one after the other
+    Front front;
+  };
 
   void own() { job_.not_held("messages of a rank to itself"); }
 
@@ -74,13 +83,14 @@ class GoalRank : public events::SkeletonSink {
     if (before != 0) fmt::format_to(std::back_inserter(out_), "l{} requires l{}\n", label, before);
   }
   Label calc(uint64_t ns, Label before) {
-    fmt::format_to(std::back_inserter(out_), "l{}: calc {} cpu 0\n", ++last_, ns);
+    fmt::format_to(std::back_inserter(out_), "l{}: calc {} cpu {}\n", ++last_, ns, thread_->cpu);
     needs(last_, before);
     return last_;
   }
   Label move(const events::SkeletonEnd& t, Label before) {
-    fmt::format_to(std::back_inserter(out_), "l{}: {} {}b {} {} tag {} cpu 0 nic 0\n", ++last_,
-                   t.sends ? "send" : "recv", t.bytes, t.sends ? "to" : "from", t.peer, t.tag);
+    fmt::format_to(std::back_inserter(out_), "l{}: {} {}b {} {} tag {} cpu {} nic 0\n", ++last_,
+                   t.sends ? "send" : "recv", t.bytes, t.sends ? "to" : "from", t.peer, t.tag,
+                   thread_->cpu);
     needs(last_, before);
     return last_;
   }
@@ -94,7 +104,7 @@ class GoalRank : public events::SkeletonSink {
     }
     return front[0];
   }
-  Label point() { return point(*front_); }
+  Label point() { return point(thread_->front); }
 
   void exchange(const std::vector<events::SkeletonEnd>& all, Front& front) {
     const Label before = point(front);
@@ -109,8 +119,8 @@ class GoalRank : public events::SkeletonSink {
   const int64_t me_;
   std::string& out_;
   Label last_ = 0;
-  std::map<uint32_t, Front> fronts_;  // of each thread
-  Front* front_ = &fronts_[0];
+  std::map<uint32_t, Thread> threads_;
+  Thread* thread_ = nullptr;  // whose calls come now
   std::unordered_map<uint64_t, Front> requests_;
 };
 

@@ -86,6 +86,26 @@ def test_counts(program, calls, converter, trace):
         check(begun == records["NON_BLOCKING_COLLECTIVE_COMPLETE"] > 0, "nonblocking collectives")
 
 
+def test_goal(program, calls, converter, trace):
+    """A thread has a cpu of its own, and computes no longer than the program did from its MPI_Init on."""
+    said = converter.convert(trace, "goal")
+    ranks = readers.read_goal(converter.output("goal"))
+    if program == "threads":
+        for me, (operations, _) in enumerate(ranks):
+            own = [c for c in calls if c["rank"] == me]
+            begin = max(c["end_ns"] for c in own if c["call"].startswith("MPI_Init"))
+            computed = collections.Counter()
+            for kind, *rest in operations.values():
+                computed[rest[-1]] += rest[0] if kind == "calc" else 0
+            threads = len({c["thread"] for c in own})
+            check(1 < len(computed) <= threads, "goal: %d cpus of %d threads" % (len(computed), threads))
+            check(max(computed.values()) <= max(c["end_ns"] for c in own) - begin, "goal: more than the run took")
+    if program == "p2p_blocking":
+        ssends = sum(c["call"] == "MPI_Ssend" and c["args"]["dest"] >= 0 for c in calls if "error_class" not in c)
+        told = sum(each["count"] for each in said["not_held"] if "synchronous" in each["what"])
+        check(ssends > 0 and told == ssends, "goal: told of %d synchronous sends, not %d" % (told, ssends))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
@@ -116,7 +136,9 @@ def main():
                 converter.check(trace, statuses=(0, 4))
                 if program.startswith(("p2p", "random", "threads")):
                     check_memory(converter, trace, ("0",), statuses=(0, 4))
-                test_counts(program, readers.dumped(converter.refrain, trace), converter, trace)
+                calls = readers.dumped(converter.refrain, trace)
+                test_counts(program, calls, converter, trace)
+                test_goal(program, calls, converter, trace)
                 print("ok    %s on %d ranks, %s" % (program, ranks, " ".join(how)), flush=True)
             except readers.Wrong as wrong:
                 failed += 1

@@ -16,6 +16,8 @@ std::optional<SkeletonEnd> Skeleton::transfer(const Step& step) {
     scope_.not_held("ends of messages whose other end is not there");
     return std::nullopt;
   }
+  if (sends && step.op->send.is_synchronous)
+    scope_.not_held("that synchronous sends wait for their receives");
   out.tag = tags_.of(step.channel.comm, step.channel.tag, step.number);
   // A message of no bytes has one here: to replays that is the difference to none.
   out.bytes = std::max<uint64_t>(1, survey_.bytes(step).value_or(step.bytes));
@@ -94,9 +96,11 @@ void Skeleton::take(const Event& event) {
       !(op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize);
   if (!event.in_window) return;
   ++scope_.tally.calls;
-  // What is before the first call of the window is nobody's computation.
+  // What is before the first call of the window, or within MPI_Init, is nobody's computation.
   // A thread that begins later computes until then: those of a simulator all begin at once.
-  if (state_.empty()) begin_ns_ = event.begin_ns;
+  const bool is_first =
+      op.action == Action::kCollective && op.collective == CollectiveKind::kInit;
+  if (state_.empty()) begin_ns_ = is_first ? event.end_ns : event.begin_ns;
   const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
   const auto [known, is_new] = state_.try_emplace(thread);
   now_ = &known->second;

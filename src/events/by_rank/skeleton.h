@@ -84,7 +84,7 @@ class Skeleton {
   std::vector<Event> held_;    // a heap: the first to end on top
   std::map<uint32_t, Thread> state_;
   Thread* now_ = nullptr;
-  uint64_t begin_ns_ = 0;              // of the rank's first call
+  uint64_t begin_ns_ = 0;              // of what is simulated
   std::unordered_set<uint64_t> open_;  // requests that the sink knows
 };
 
