@@ -34,7 +34,9 @@ class GoalRank : public events::SkeletonSink {
     thread_->front = {calc(ns, before)};
   }
 
-  void exchange(const std::vector<events::SkeletonEnd>& all) override { exchange(all, thread_->front); }
+  void exchange(const std::vector<events::SkeletonEnd>& all) override {
+    exchange(all, thread_->front);
+  }
 
   void post(const events::SkeletonEnd& transfer, uint64_t request) override {
     if (transfer.peer == me_) return own();

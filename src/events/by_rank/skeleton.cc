@@ -96,19 +96,18 @@ void Skeleton::take(const Event& event) {
       !(op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize);
   if (!event.in_window) return;
   ++scope_.tally.calls;
-  // What is before the first call of the window, or within MPI_Init, is nobody's computation.
-  // A thread that begins later computes until then: those of a simulator all begin at once.
-  const bool is_first =
-      op.action == Action::kCollective && op.collective == CollectiveKind::kInit;
-  if (state_.empty()) begin_ns_ = is_first ? event.end_ns : event.begin_ns;
   const uint32_t thread = threads_ == Threads::kApart ? event.thread : 0;
+  const bool is_first = state_.empty();
   const auto [known, is_new] = state_.try_emplace(thread);
   now_ = &known->second;
   reader::CallGaps& gaps = now_->gaps;
   if (is_new) {
     gaps = reader::CallGaps(scope_.trace, event.rank, thread);
-    gaps.busy_until(begin_ns_);
+    // What is before the first call of the window, or MPI_Init, is nobody's computation. A thread
+    // that begins later computes until then: those of a simulator all begin at once.
+    gaps.busy_until(is_first ? event.begin_ns : begin_ns_);
   }
+  if (is_first) begin_ns_ = begin_of_others(event);
   sink_.thread(thread);
   const bool is_last =
       op.action == Action::kCollective && op.collective == CollectiveKind::kFinalize;
@@ -134,6 +133,15 @@ void Skeleton::take(const Event& event) {
   ++scope_.tally.collectives;
   flush();
   sink_.collective(op, *event.call, event.collective.number, std::nullopt);
+}
+
+uint64_t Skeleton::begin_of_others(const Event& first) const {
+  const Op& op = *first.op;
+  if (op.action != Action::kCollective || op.collective != CollectiveKind::kInit)
+    return first.begin_ns;
+  // The recorder works behind MPI_Init.
+  if (!scope_.trace.has_times()) return first.end_ns;
+  return first.end_ns + reader::OwnWorkAfter(scope_.trace, first.rank, first.thread)(first.seq);
 }
 
 void Skeleton::flush() {

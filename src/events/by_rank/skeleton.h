@@ -76,6 +76,8 @@ class Skeleton {
   void take(const Event& event);
   void take_first();
   void flush();
+  // From when on the other threads of the rank compute.
+  uint64_t begin_of_others(const Event& first) const;
 
   struct Later {
     bool operator()(const Event& a, const Event& b) const { return a.end_ns > b.end_ns; }
@@ -84,7 +86,7 @@ class Skeleton {
   std::vector<Event> held_;    // a heap: the first to end on top
   std::map<uint32_t, Thread> state_;
   Thread* now_ = nullptr;
-  uint64_t begin_ns_ = 0;              // of what is simulated
+  uint64_t begin_ns_ = 0;              // of the rank's other threads
   std::unordered_set<uint64_t> open_;  // requests that the sink knows
 };
 
