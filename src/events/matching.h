@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 
 #include "events/channel.h"
 #include "events/flat_map.h"
@@ -115,7 +114,7 @@ class ChannelNumbers {
   struct Ends {
     uint64_t sent = 0, received = 0;
   };
-  std::unordered_map<ChannelKey, Ends, ChannelHash> channels_;
+  FlatMap<ChannelKey, Ends, ChannelHash> channels_;
 };
 
 }  // namespace refrain::events

@@ -1,6 +1,7 @@
 #include "mpi/call_table.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace refrain::mpi {
@@ -35,7 +36,16 @@ const Row* find_by_id(const Row (&rows)[kSize], uint32_t id) {
 
 }  // namespace
 
-const CallInfo* find_call(CallId id) { return find_by_id(kCalls, id); }
+const CallInfo* find_call(CallId id) {
+  // Asked for at every call of a trace; ids have few gaps.
+  constexpr size_t kIds = std::end(kCalls)[-1].id + 1;
+  static constexpr auto kRows = [] {
+    std::array<uint16_t, kIds> rows{};  // one more than the number of the row; 0: none
+    for (uint16_t i = 0; i < std::size(kCalls); ++i) rows[kCalls[i].id] = i + 1;
+    return rows;
+  }();
+  return id < kIds && kRows[id] > 0 ? &kCalls[kRows[id] - 1] : nullptr;
+}
 
 const CallInfo* find_call(std::string_view name) {
   return find_by_name(kCalls, kCallsByName, name);

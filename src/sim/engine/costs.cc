@@ -1,15 +1,8 @@
 #include "sim/engine/costs.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace refrain::sim {
-
-Time rounded(double ns) { return static_cast<Time>(std::floor(std::min(ns, 1e17) + 0.5)); }
-
-Time MessageCosts::stream_of(uint64_t bytes) const {
-  return rounded(static_cast<double>(bytes) * per_byte);
-}
 
 Costs::Costs(const Machine& machine, std::vector<uint32_t> nodes)
     : machine_(machine), nodes_(std::move(nodes)) {

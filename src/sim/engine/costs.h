@@ -3,6 +3,8 @@
 // Each cost is rounded once, half up. docs/simulate.md has the formulas.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "sim/machine/machine.h"
 
 namespace refrain::sim {
+
+// Half up, of what is never negative; more than 292 years are that.
+inline Time rounded(double ns) { return static_cast<Time>(std::min(ns, 1e17) + 0.5); }
 
 struct MessageCosts {
   Time send = 0;      // of the sender's processor: o_send + s O
@@ -21,7 +26,7 @@ struct MessageCosts {
   Time crossing = 0;  // of one that comes while its receiver's own is on its way
   Time stream = 0;    // from the first to behind the last byte: s G
   double per_byte = 0;
-  Time stream_of(uint64_t bytes) const;
+  Time stream_of(uint64_t bytes) const { return rounded(static_cast<double>(bytes) * per_byte); }
   bool is_eager = true;
 };
 
@@ -50,7 +55,29 @@ class Costs {
   std::vector<double> slowness_;
 };
 
-// Of what is never negative; more than 292 years are that.
-Time rounded(double ns);
+// The costs that were asked for last, as most messages of a program are of a few sizes. Of one
+// engine.
+class KeptCosts {
+ public:
+  explicit KeptCosts(const Costs& costs) : costs_(costs) {}
+  // Until the next one is asked for.
+  const MessageCosts& of(uint32_t from, uint32_t to, uint64_t bytes) {
+    const auto distance = static_cast<uint8_t>(costs_.distance(from, to));
+    Kept& kept = kept_[(bytes ^ bytes >> 6 ^ distance) % kKept];
+    if (kept.bytes != bytes || kept.distance != distance)
+      kept = {costs_.of(from, to, bytes), bytes, distance};
+    return kept.costs;
+  }
+
+ private:
+  static constexpr size_t kKept = 64;
+  struct Kept {
+    MessageCosts costs;
+    uint64_t bytes = 0;
+    uint8_t distance = UINT8_MAX;  // none
+  };
+  const Costs& costs_;
+  std::array<Kept, kKept> kept_;
+};
 
 }  // namespace refrain::sim

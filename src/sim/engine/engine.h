@@ -276,6 +276,7 @@ class Engine {
   void flow_ends();
 
   const Costs& costs_;
+  KeptCosts kept_costs_{costs_};
   ActionSource& source_;
   const EngineOptions options_;
   Observer* observer_ = nullptr;

@@ -81,7 +81,7 @@ void Engine::send(Agent& agent, const Action& action) {
   message.bytes = action.amount;
   message.there = agent.there;
   ++result_.messages;
-  const MessageCosts costs = costs_.of(agent.rank, action.peer, action.amount);
+  const MessageCosts costs = kept_costs_.of(agent.rank, action.peer, action.amount);
   message.is_eager = costs.is_eager && !action.is_synchronous;
   message.sent = agent.now + costs.send;
   const uint32_t place = add_part(agent.rank, action.request);
@@ -127,7 +127,7 @@ void Engine::answer(uint32_t id, Time at, bool is_outside) {
   Message& message = messages_[id];
   message.answered = at;
   message.is_shared = is_outside && costs_.protocol(message.from, message.to).overlap.value < 1;
-  const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   heap_.add(at + notice(message.to, message.from, costs), kAnswered, id);
 }
 
@@ -146,7 +146,7 @@ void Engine::begin_data(uint32_t id) {
 void Engine::begin_transfer(uint32_t id, Time at, uint64_t bytes) {
   const Message& message = messages_[id];
   RankState& from = ranks_[message.from];
-  const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   const Time begin = std::max(at, from.out_free);
   const Time arrival = begin + latency(message.from, message.to, costs);
   heap_.add(arrival, kArrival, id);
@@ -173,7 +173,7 @@ void Engine::left(uint32_t id, Time at) {
 
 void Engine::arrives(uint32_t id) {
   const Message& message = messages_[id];
-  const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   if (options_.has_contention) {
     route_.clear();
     routes_->route(costs_.node(message.from), costs_.node(message.to), route_);
@@ -196,7 +196,7 @@ void Engine::arrives(uint32_t id) {
 void Engine::is_available(uint32_t id, Time at) {
   Message& message = messages_[id];
   if (message.is_put) {
-    const MessageCosts costs = costs_.of(message.to, message.from, 0);
+    const MessageCosts costs = kept_costs_.of(message.to, message.from, 0);
     complete(message.from, message.send_request, {at + latency(message.to, message.from, costs)});
     return free_message(id);
   }
@@ -210,7 +210,7 @@ void Engine::is_available(uint32_t id, Time at) {
 void Engine::rest_comes(uint32_t id, Time at) {
   Message& message = messages_[id];
   if (!is_inside(message.to, at)) return ranks_[message.to].held.push_back({Pending::kRest, id});
-  const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   const auto rest = static_cast<double>(message.bytes - first_share(message));
   const Time end = at + rounded(rest * costs.per_byte);
   left(id, std::max(at, end - latency(message.from, message.to, costs)));
@@ -223,7 +223,7 @@ void Engine::finish_message(uint32_t id, Time at) {
   Completion completion;
   completion.at = std::max(at, message.posted);
   completion.there = message.there;
-  completion.cost = costs_.of(message.from, message.to, message.bytes).receive;
+  completion.cost = kept_costs_.of(message.from, message.to, message.bytes).receive;
   if (message.is_eager && !message.is_get && message.posted > at)
     completion.cost += costs_.copy(message.from, message.to, message.bytes);
   free_message(id);
@@ -241,7 +241,7 @@ void Engine::one_sided(Agent& agent, const Action& action) {
   message.is_get = !puts;
   (puts ? message.send_request : message.receive_request) = add_part(agent.rank, action.request);
   message.posted = agent.now;
-  const MessageCosts costs = costs_.of(message.from, message.to, action.amount);
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, action.amount);
   if (puts) {
     begin_transfer(id, agent.now + costs.send, action.amount);
     return spend(agent, costs.send);

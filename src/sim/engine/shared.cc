@@ -42,7 +42,7 @@ void Engine::lock(Agent& agent, const Action& action) {
     id = free_lock_requests_.back();
     free_lock_requests_.pop_back();
   }
-  const MessageCosts costs = costs_.of(agent.rank, action.peer, 0);
+  const MessageCosts costs = kept_costs_.of(agent.rank, action.peer, 0);
   const bool locks = action.kind == ActionKind::kLock;
   const uint32_t place = locks ? add_part(agent.rank, action.request) : kNone;
   lock_requests_[id] = {known->second, agent.rank, place, action.is_exclusive};
@@ -75,7 +75,7 @@ void Engine::grant(Lock& lock) {
     if (lock.holders > 0 && (lock.is_exclusive || first.is_exclusive)) break;
     ++lock.holders;
     lock.is_exclusive = first.is_exclusive;
-    const MessageCosts costs = costs_.of(lock.home, first.rank, 0);
+    const MessageCosts costs = kept_costs_.of(lock.home, first.rank, 0);
     complete(first.rank, first.request, {now_ + latency(lock.home, first.rank, costs), now_, 0});
   }
   lock.queue.erase(lock.queue.begin(), lock.queue.begin() + static_cast<int64_t>(taken));
@@ -106,7 +106,7 @@ void Engine::flow_ends() {
     return complete(access.rank, access.request, {now_ + access.latency});
   }
   const Message& message = messages_[name];
-  const MessageCosts costs = costs_.of(message.from, message.to, message.bytes);
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   // Messages of longer routes may have been overtaken: the interface takes them as they end.
   RankState &from = ranks_[message.from], &to = ranks_[message.to];
   --from.sending;
