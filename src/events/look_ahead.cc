@@ -1,10 +1,24 @@
 #include "events/look_ahead.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace refrain::events {
 
 bool LookAhead::next(StagedCall& out) {
+  if (light_first_ > 0) {
+    --light_first_;
+    --light_count_;
+    ++first_;
+    LightCalls::Times times;
+    out.op = light_.pop(times, out_end_ns_);
+    out.seq = ++out_seq_;
+    out.begin_ns = times.begin_ns;
+    out.end_ns = out_end_ns_ = times.end_ns;
+    out.open = 0;
+    out.taken.clear();
+    return true;
+  }
   if (staged_.empty()) {
     if (fetched_at_ >= fetched_count_ && !fetch()) return false;
     const Fetched& next = fetched_[fetched_at_];
@@ -20,30 +34,69 @@ bool LookAhead::next(StagedCall& out) {
       if (out.op->makes_group) decoder_.follow_groups(*out.op->signature);
       return true;
     }
-    staged_.push_back(std::move(out));
+    in_seq_ = out.seq;
+    in_end_ns_ = out.end_ns;
+    staged_.push_back({std::move(out), first_, 0});
   }
-  while (staged_.front().open > 0 && staged_.size() < kMost) {
-    StagedCall more;
-    if (!read(more)) {
-      if (calls_ != nullptr) return false;  // what completes it may still come
-      break;
-    }
-    staged_.push_back(std::move(more));
+  while (staged_.front().call.open > 0 && staged_.size() < kMost &&
+         light_.bytes() < kMostLightBytes) {
+    if (stage_next()) continue;
+    if (calls_ != nullptr) return false;  // what completes it may still come
+    break;
   }
-  out = std::move(staged_.front());
-  staged_.pop_front();
-  ++first_;
-  if (out.op->makes_group) decoder_.follow_groups(*out.op->signature);
+  give(out);
   return true;
 }
 
+// One more call behind those that are staged. False: there is none.
+bool LookAhead::stage_next() {
+  if (fetched_at_ >= fetched_count_ && !fetch()) return false;
+  const Fetched& next = fetched_[fetched_at_];
+  if (next.is_light && next.seq == in_seq_ + 1) {
+    ++fetched_at_;
+    light_.push(*next.op, {next.begin_ns, next.end_ns}, in_end_ns_);
+    ++light_count_;
+    ++staged_.back().light_behind;
+  } else {
+    StagedCall more;
+    const uint64_t number = first_ + queued();
+    (void)read(more);
+    staged_.push_back({std::move(more), number, 0});
+  }
+  in_seq_ = next.seq;
+  in_end_ns_ = next.end_ns;
+  return true;
+}
+
+// The front of those that are staged.
+void LookAhead::give(StagedCall& out) {
+  out = std::move(staged_.front().call);
+  light_first_ = staged_.front().light_behind;
+  staged_.pop_front();
+  ++first_;
+  out_seq_ = out.seq;
+  out_end_ns_ = out.end_ns;
+  if (out.op->makes_group) decoder_.follow_groups(*out.op->signature);
+}
+
 bool LookAhead::skip_to(uint64_t seq) {
-  if (!staged_.empty() || !expected_.empty() || calls_ == nullptr || !calls_->skip_to(seq))
+  if (queued() > 0 || !expected_.empty() || calls_ == nullptr || !calls_->skip_to(seq))
     return false;
   fetched_at_ = fetched_count_ = 0;
   first_ = seq;
   return true;
 }
+
+namespace {
+
+// Completes requests, or gives them up.
+bool completes(const Op& op) {
+  if (op.requests.empty()) return false;  // an unsuccessful test
+  return op.action == Action::kComplete || op.action == Action::kFree ||
+         op.action == Action::kCancel;
+}
+
+}  // namespace
 
 void LookAhead::take(const Fetched& fetched, StagedCall& out) {
   out.seq = fetched.seq;
@@ -69,6 +122,7 @@ bool LookAhead::fetch() {
       Fetched& fetched = fetched_[fetched_count_++];
       fetched.seq = call.seq;
       fetched.is_plain = is_plain(op);
+      fetched.is_light = fetched.is_plain && !completes(op);
       fetched.begin_ns = call.begin_ns;
       fetched.end_ns = call.end_ns;
       fetched.op = &op;
@@ -85,17 +139,19 @@ bool LookAhead::fetch() {
 void LookAhead::expect(StagedCall& staged, RequestUse& use, const MessageEnd& end) {
   if (end.peer == kNobody || end.is_known()) return;
   ++staged.open;
-  expected_[use.request] = first_ + staged_.size();
+  expected_[use.request] = first_ + queued();
 }
 
 // What a call completes or gives up is known to the call that posted it.
 void LookAhead::resolve(const RequestUse& use) {
   const auto known = expected_.find(use.request);
   if (known == expected_.end()) return;
-  if (known->second >= first_ && known->second < first_ + staged_.size()) {
-    StagedCall& poster = staged_[known->second - first_];
-    --poster.open;
-    if (use.has_message) poster.taken.push_back(use);
+  const auto at = std::lower_bound(
+      staged_.begin(), staged_.end(), known->second,
+      [](const Staged& staged, uint64_t number) { return staged.number < number; });
+  if (at != staged_.end() && at->number == known->second) {
+    --at->call.open;
+    if (use.has_message) at->call.taken.push_back(use);
   }
   expected_.erase(known);
 }
@@ -117,8 +173,7 @@ bool LookAhead::read(StagedCall& out) {
         expect(out, use, made_by->receive);
     }
   // Of a receive that was cancelled nothing is known: its status says nothing.
-  if (!expected_.empty() && (op.action == Action::kComplete || op.action == Action::kFree ||
-                             op.action == Action::kCancel))
+  if (!expected_.empty() && completes(op))
     for (const RequestUse& use : op.requests) resolve(use);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -45,6 +46,23 @@ Pairs of_sweep(RandomProgram& p, Rank ranks) {
     out.insert({m.sent.rank, m.sent.seq, m.posted.rank, m.posted.seq});
   return out;
 }
+
+// A cursor's calls at the times of a program.
+class Timed : public CallStream {
+ public:
+  Timed(Cursor cursor, const std::vector<std::pair<uint64_t, uint64_t>>& times)
+      : cursor_(std::move(cursor)), times_(times) {}
+  bool next(ClockedCall& out) override {
+    const Call* const call = cursor_.next();
+    if (call == nullptr) return false;
+    out = {call->signature, call->seq, times_[call->seq].first, times_[call->seq].second};
+    return true;
+  }
+
+ private:
+  Cursor cursor_;
+  const std::vector<std::pair<uint64_t, uint64_t>>& times_;
+};
 
 // `unknown`: receives whose message the trace does not tell.
 Pairs rank_by_rank(const Trace& trace, size_t memory_bytes, uint64_t* unknown = nullptr) {
@@ -132,6 +150,52 @@ TEST(Matching, ACancelledReceiveFromAnybodyLacksNothing) {
   uint64_t unknown = 1;
   EXPECT_TRUE(rank_by_rank(*p.trace, 0, &unknown).empty());
   EXPECT_EQ(unknown, 0U);
+}
+
+// While a manager asks millions of times whether a result has come, calls are read ahead: each
+// comes out as it is, and the message is found behind them.
+TEST(Matching, AReceiveFromAnybodyThatIsAskedForLongGetsItsMessage) {
+  constexpr uint64_t kTests = 300'000;
+  static_assert(kTests > 4 * LookAhead::kMost);
+  TestProgram p(2);
+  ShapeWriter any("MPI_Irecv"), vain("MPI_Test"), probe("MPI_Iprobe"), good("MPI_Test");
+  any.object(p.site).none().integer(1).object(p.type).constant("MPI_ANY_SOURCE").integer(7);
+  const uint32_t request = p.call(1, any.object(p.world).new_request(0), 10, 20);
+  vain.object(p.site).request(request).integer(0).none();
+  probe.object(p.site).integer(0).integer(9).object(p.world).integer(0).none();
+  const uint32_t asked = p.signature(vain), probed = p.signature(probe);
+  uint64_t ns = 100;
+  for (uint64_t i = 0; i < kTests; ++i) {
+    p.add(1, i % 3 == 0 ? probed : asked, ns, ns + i % 700);
+    ns += i % 700 + i * i % 41;
+  }
+  good.object(p.site).request(request).integer(1);
+  good.tag(format::FieldTag::kStatus).integer(0).integer(7);
+  p.call(1, good, ns, ns + 50);
+  p.call(0, p.message("MPI_Send", 1, 7, p.world), ns - 10, ns);
+  EXPECT_EQ(p.analyse().counts.unknown_messages, 0U);
+  uint64_t unknown = 1;
+  EXPECT_EQ(rank_by_rank(*p.trace, size_t{1} << 28, &unknown), (Pairs{{0, 0, 1, 0}}));
+  EXPECT_EQ(unknown, 0U);
+
+  RankReader reader(*p.trace, 1);
+  CommTable comms(*p.trace);
+  events::Decoder::Places places;
+  events::Decoder decoder(reader, comms, places);
+  LookAhead ahead(std::make_unique<Timed>(std::move(*reader.cursor(0)), p.times(1)), decoder);
+  events::StagedCall call;
+  std::vector<std::pair<uint64_t, uint64_t>> times;
+  std::vector<SignatureId> signatures;
+  while (ahead.next(call)) {
+    EXPECT_EQ(call.seq, times.size());
+    times.emplace_back(call.begin_ns, call.end_ns);
+    signatures.push_back(call.op->signature->id);
+    EXPECT_EQ(call.taken.size(), call.seq == 0 ? 1u : 0u);
+  }
+  EXPECT_EQ(times, p.times(1));
+  Cursor cursor = std::move(*reader.cursor(0));
+  for (size_t i = 0; const Call* const read = cursor.next(); ++i)
+    ASSERT_EQ(signatures[i], read->signature->id) << i;
 }
 
 }  // namespace
