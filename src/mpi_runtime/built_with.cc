@@ -11,6 +11,7 @@
 
 #include "base/known_mpis.h"
 #include "options/environment.h"
+#include "own_word.h"
 #include "real_functions.h"
 
 namespace refrain::mpi_runtime {
@@ -43,17 +44,7 @@ bool is_first_rank() {
   return true;
 }
 
-const char* own_word() {
-#if defined(REFRAIN_SMPI)
-  return "smpi";
-#elif defined(OPEN_MPI)
-  return "openmpi";
-#elif defined(MPI_ABI_VERSION)
-  return "abi";
-#else
-  return "mpich";
-#endif
-}
+const char* own_word() { return kOwnWord; }
 
 std::string library_version() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";

@@ -5,6 +5,7 @@
 
 #include "events/untimed_calls.h"
 #include "mpi/call_ids.h"
+#include "own_word.h"
 #include "replay/pace/gap_means.h"
 #include "replay/pace/run_time.h"
 #include "replay/plan/started.h"
@@ -20,17 +21,6 @@ std::string error_text(int rc) {
   if (REFRAIN_QUIET(MPI_Error_string)(rc, text, &length) != MPI_SUCCESS) return "an error";
   std::string out(text, static_cast<size_t>(length));
   return out.substr(0, out.find('\n'));
-}
-
-bool is_of_another_mpi(const Trace& trace) {
-#if defined(REFRAIN_SMPI)
-  constexpr std::string_view kOwn = "smpi";
-#elif defined(OPEN_MPI)
-  constexpr std::string_view kOwn = "openmpi";
-#else
-  constexpr std::string_view kOwn = "mpich";
-#endif
-  return trace.info().text_of("mpi") != kOwn;
 }
 
 }  // namespace
@@ -133,10 +123,10 @@ base::Status Engine::step(const events::StagedCall& staged) {
 base::Status Engine::make(Frame& frame) {
   const CallId id = frame.info.id;
   if (id == mpi::kMPI_Init || id == mpi::kMPI_Init_thread) return start_mpi(frame);
-  // Variables of the tool interface and codes of errors are other ones, or are not there.
+  // Another MPI has other variables of the tool interface and codes of errors, or none.
   const bool is_mpis_own = frame.info.group == mpi::CallGroup::kTool ||
                            id == mpi::kMPI_Error_class || id == mpi::kMPI_Error_string;
-  if (is_mpis_own && is_of_another_mpi(trace_)) {
+  if (is_mpis_own && trace_.info().text_of("mpi") != kOwnWord) {
     ++counts_.left_out;
     return base::Done{};
   }

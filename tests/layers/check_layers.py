@@ -68,7 +68,7 @@ ROOMED_LAYERS = {"analysis", "convert", "events", "report", "sim", "text"}
 MPI_FOLDERS = {"mpi_runtime", "tracer/wrap", "tracer/finish", "replay", "stream/mpi", "blackboard/mpi"}
 NO_MPI_ROOMS = {("replay", "plan")}  # of these folders
 # Made from the mpi.h at hand.
-MPI_HEADERS = {"mpi.h", "real_functions.h", "hand.h"}
+MPI_HEADERS = {"mpi.h", "real_functions.h", "hand.h", "own_word.h"}
 
 # Rooms of src/tracer: room -> rooms that it may include, itself always among them.
 _BELOW_STATE = {"tables", "code", "requests"}
