@@ -27,6 +27,10 @@ std::vector<std::string_view> known_mpis() {
   return {std::begin(kKnownMpis), std::end(kKnownMpis)};
 }
 
+std::vector<std::string_view> launched_mpis() {
+  return {std::begin(kLaunchedMpis), std::end(kLaunchedMpis)};
+}
+
 std::string_view mpi_of_library(std::string_view name) {
   const std::string_view major = major_version(name);
   for (const LibraryRow& row : kLibraryRows)

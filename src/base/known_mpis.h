@@ -9,6 +9,8 @@ namespace refrain::base {
 
 // Their words, as `record --mpi` and librefrain-<word>.so have them: "mpich".
 std::vector<std::string_view> known_mpis();
+// Those of them whose ranks are processes, with a compiler wrapper of their own.
+std::vector<std::string_view> launched_mpis();
 
 // The word for a library by its file name ("libmpi.so.40.30.4"); "other" for one of an MPI without
 // a recorder, empty for one that is none of MPI's. Allocates nothing.

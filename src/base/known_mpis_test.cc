@@ -25,6 +25,8 @@ TEST(KnownMpis, EachWordIsThereOnce) {
   EXPECT_EQ(std::adjacent_find(words.begin(), words.end()), words.end());
   for (const auto word : {"mpich", "openmpi", "abi", "smpi"})
     EXPECT_TRUE(std::binary_search(words.begin(), words.end(), std::string_view(word))) << word;
+  for (const auto word : launched_mpis())
+    EXPECT_TRUE(std::binary_search(words.begin(), words.end(), word)) << word;
 }
 
 }  // namespace

@@ -121,15 +121,10 @@ base::Status choose_rank(const Trace& trace, SoloArguments& options) {
 
 // The MPI that the trace was recorded with, as a word of --mpi.
 std::string recorded_mpi(const Trace& trace) {
-  const std::string_view name = trace.info().text_of("mpi");
-  const std::string_view version = trace.info().text_of("mpi_version");
-  const auto has = [&](std::string_view part) {
-    return name.find(part) != name.npos || version.find(part) != version.npos;
-  };
-  if (has("SMPI") || has("SimGrid") || has("smpi")) return "smpi";
-  if (has("Open MPI") || has("openmpi")) return "openmpi";
-  if (has("MPICH") || has("mpich")) return "mpich";
-  return std::string(name);
+  const std::string word(trace.info().text_of("mpi"));
+  if (word != mpi_word(Mpi::kAbi)) return word;
+  const std::string behind = mpi_named_in(trace.info().text_of("mpi_version"));
+  return behind.empty() ? word : behind;
 }
 
 base::Status check_mpi(const Trace& trace, const SoloArguments& options, const std::string& mpi) {
@@ -214,7 +209,7 @@ void add_solo(Command& app, int& exit_status) {
   verb->add_flag("--concurrent", options->concurrent,
                  "Run all ranks of that rank's node at the same time, a core each");
   verb->add_option("--mpi", options->mpi, "The program's MPI [found from its file]")
-      ->check(one_of({"mpich", "openmpi"}));
+      ->check(one_of(launched_mpi_words()));
   verb->add_option("PROGRAM", options->program, "Behind --: the program and its own arguments");
   verb->footer(kExamples);
   verb->callback([options, &exit_status] { exit_status = run(*options); });

@@ -23,7 +23,7 @@ void execute(const std::string& program, Words words) {
 
 void MpiChoice::add_to(Command& verb) {
   verb.add_option("--mpi", mpi, "The MPI to use [the launcher's]")
-      ->check(one_of({"mpich", "openmpi"}));
+      ->check(one_of(launched_mpi_words()));
   verb.add_option("--smpi-line", smpi_line)->group("");
 }
 

@@ -22,10 +22,31 @@ constexpr int kMaxInterpreters = 4;     // the kernel's limit of nested #! lines
 constexpr size_t kMaxLibraries = 4096;  // of one program; more is a loop of some kind
 constexpr size_t kMaxInterpreterLine = 255;
 
+// What is said of an MPI with a recorder.
+struct About {
+  Mpi mpi;
+  std::string_view word;      // as cmake/RefrainKnownMpis.cmake has it
+  std::string_view name;      // its own; empty: the library of any may be behind it
+  std::string_view launcher;  // empty: it is not told from others
+  std::string_view there;     // its launcher as Debian and its descendants have it
+};
+constexpr About kAbout[] = {
+    {Mpi::kMpich, "mpich", "MPICH", "mpiexec", "mpiexec.mpich"},
+    {Mpi::kOpenMpi, "openmpi", "Open MPI", "mpirun", "mpirun.openmpi"},
+    {Mpi::kAbi, "abi", "", "", ""},
+    {Mpi::kSmpi, "smpi", "SMPI", "", ""},
+};
+
+About about(Mpi mpi) {
+  for (const About& row : kAbout)
+    if (row.mpi == mpi) return row;
+  return {mpi, "", "", "", ""};
+}
+
 Mpi mpi_of_word(std::string_view word) {
   if (word.empty()) return Mpi::kNone;
-  for (const Mpi mpi : {Mpi::kMpich, Mpi::kOpenMpi, Mpi::kAbi, Mpi::kSmpi})
-    if (mpi_word(mpi) == word) return mpi;
+  for (const About& row : kAbout)
+    if (row.word == word) return row.mpi;
   return Mpi::kOther;
 }
 
@@ -53,14 +74,8 @@ bool is_interpreter(const std::string& library) {
   return false;
 }
 
-// Two MPIs that cannot work in one program. (Behind the standard ABI there may be the library of
-// any.)
-bool excludes(Mpi a, Mpi b) {
-  const auto is_own = [](Mpi mpi) {
-    return mpi == Mpi::kMpich || mpi == Mpi::kOpenMpi || mpi == Mpi::kSmpi;
-  };
-  return a != b && is_own(a) && is_own(b);
-}
+// Two MPIs that cannot work in one program.
+bool excludes(Mpi a, Mpi b) { return a != b && !about(a).name.empty() && !about(b).name.empty(); }
 
 // Breadth first, as the loader does it.
 class Closure {
@@ -125,15 +140,7 @@ class Closure {
 
 }  // namespace
 
-std::string mpi_word(Mpi mpi) {
-  switch (mpi) {
-    case Mpi::kMpich: return "mpich";
-    case Mpi::kOpenMpi: return "openmpi";
-    case Mpi::kAbi: return "abi";
-    case Mpi::kSmpi: return "smpi";
-    default: return "";
-  }
-}
+std::string mpi_word(Mpi mpi) { return std::string(about(mpi).word); }
 
 bool is_known_mpi(const std::string& word) {
   const auto known = base::known_mpis();
@@ -146,6 +153,17 @@ std::string known_mpi_words() {
     words += (words.empty() ? "" : ", ") + std::string(known);
   const size_t last = words.rfind(", ");
   return last == std::string::npos ? words : words.replace(last, 2, " or ");
+}
+
+std::vector<std::string> launched_mpi_words() {
+  const auto launched = base::launched_mpis();
+  return {launched.begin(), launched.end()};
+}
+
+std::string mpi_named_in(std::string_view text) {
+  for (const About& row : kAbout)
+    if (!row.name.empty() && text.find(row.name) != text.npos) return std::string(row.word);
+  return "";
 }
 
 Mpi mpi_of_library(const std::string& name) { return mpi_of_word(base::mpi_of_library(name)); }
@@ -177,16 +195,16 @@ Launcher find_launcher(const Environment& environment) {
 std::string wrong_launcher(const ProgramMpi& program, const Launcher& launcher,
                            const std::string& path) {
   if (launcher.only_for_mpi < 2 || !excludes(program.mpi, launcher.mpi)) return {};
-  const bool is_mpich = program.mpi == Mpi::kMpich;
-  if (program.mpi == Mpi::kSmpi || (is_mpich && program.speaks_pmix)) return {};
-  std::string right = is_mpich ? "MPICH's mpiexec" : "Open MPI's mpirun";
-  // As Debian and its descendants have them.
-  const std::string there = is_mpich ? "mpiexec.mpich" : "mpirun.openmpi";
-  if (!find_program(there, path).empty()) right = there;
-  return std::string("built for ") + (is_mpich ? "MPICH" : "Open MPI") + " (" + program.library +
-         "), started by " + (is_mpich ? "Open MPI's mpirun" : "MPICH's mpiexec") +
-         ", under which each of the " + std::to_string(launcher.only_for_mpi) +
-         " processes is a job of its own; use " + right + " (or say --mpi " +
+  const About its = about(program.mpi), other = about(launcher.mpi);
+  if (its.launcher.empty() || (launcher.mpi == Mpi::kOpenMpi && program.speaks_pmix)) return {};
+  const auto launcher_of = [](const About& mpi) {
+    return std::string(mpi.name) + "'s " + std::string(mpi.launcher);
+  };
+  const std::string there(its.there);
+  return "built for " + std::string(its.name) + " (" + program.library + "), started by " +
+         launcher_of(other) + ", under which each of the " + std::to_string(launcher.only_for_mpi) +
+         " processes is a job of its own; use " +
+         (find_program(there, path).empty() ? launcher_of(its) : there) + " (or say --mpi " +
          mpi_word(program.mpi) + " if that is meant)";
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -18,6 +19,10 @@ std::string mpi_word(Mpi mpi);
 bool is_known_mpi(const std::string& word);
 // "mpich, openmpi, abi or smpi".
 std::string known_mpi_words();
+// Words of those that replay and the like have a program for: "mpich", "openmpi".
+std::vector<std::string> launched_mpi_words();
+// The MPI that names itself in a text, as all do in MPI_Get_library_version(); empty: none does.
+std::string mpi_named_in(std::string_view text);
 
 // By the name of a library that a program asks for: libmpich.so.* and the libmpi.so.12 of the MPICH
 // ABI (Intel MPI, Cray, MVAPICH); libmpi.so.40 and its parts for Open MPI; libmpi_abi.so.* for the

@@ -162,8 +162,9 @@ base::Result<ChosenMpi> choose_mpi(const RecordOptions& options, const std::stri
     return base::usage("mpi4py is " + wrong, program);
   if (launcher.mpi != Mpi::kNone) return ChosenMpi{mpi_word(launcher.mpi), true};
   if (is_known_mpi(mpi_word(mpi4py.mpi))) return ChosenMpi{mpi_word(mpi4py.mpi), true};
-  const bool mpich = find_recorder("mpich").ok(), openmpi = find_recorder("openmpi").ok();
-  if (mpich != openmpi) return ChosenMpi{mpich ? "mpich" : "openmpi", true};
+  std::vector<std::string> there = launched_mpi_words();
+  std::erase_if(there, [](const std::string& mpi) { return !find_recorder(mpi).ok(); });
+  if (there.size() == 1) return ChosenMpi{there.front(), true};
   return base::usage("cannot tell which MPI it will load: start it through mpiexec, or say --mpi " +
                          known_mpi_words(),
                      program);
