@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/launcher_words.h"
 #include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/refuse.h"
@@ -97,10 +98,8 @@ std::vector<std::string> engine_words(const ReplayArguments& options, int rank) 
 // Whether the launcher says that the job has another number of ranks. All ranks find that out, and
 // nothing is looked at before: else rank 0 would end with another status than the others.
 bool has_other_ranks(const Trace& trace) {
-  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
-    if (const char* const size = getenv_of(name); size != nullptr)
-      return size != std::to_string(trace.rank_count());
-  return false;
+  const char* const size = base::told_size(getenv_of);
+  return size != nullptr && size != std::to_string(trace.rank_count());
 }
 
 int run(const ReplayArguments& options) {

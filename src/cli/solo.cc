@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/launcher_words.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/launch_line.h"
 #include "cli/launch/solo_runs.h"
@@ -89,10 +90,8 @@ base::Status check_log(const Trace& trace, const SoloArguments& options, Rank ra
 
 // The number that a launcher has given this process; -1: there is none.
 Rank number_of_process() {
-  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"})
-    if (const char* const text = std::getenv(name); text != nullptr)
-      return std::strtoll(text, nullptr, 10);
-  return -1;
+  const char* const text = base::told_rank(std::getenv);
+  return text == nullptr ? -1 : std::strtoll(text, nullptr, 10);
 }
 
 // --group: which of its ranks this process is.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/known_mpis.h"
+#include "base/launcher_words.h"
 #include "options/environment.h"
 #include "own_word.h"
 #include "real_functions.h"
@@ -39,9 +40,9 @@ int look_for_other(dl_phdr_info* info, size_t /*size*/, void* data) {
 }  // namespace
 
 bool is_first_rank() {
-  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name); rank != nullptr) return std::strcmp(rank, "0") == 0;
-  return true;
+  const char* rank = base::told_rank(std::getenv);
+  if (rank == nullptr) rank = std::getenv(base::kSlurmRank);
+  return rank == nullptr || std::strcmp(rank, "0") == 0;
 }
 
 const char* own_word() { return kOwnWord; }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/last_words.h"
+#include "base/launcher_words.h"
 #include "mpi/call_meaning.h"
 #include "replay/pace/gap_means.h"
 #include "replay/pace/run_time.h"
@@ -51,17 +52,14 @@ uint64_t memory_for_one() {
 
 // As the launcher tells; where it does not, what is known from this rank's number.
 int64_t ranks_of_job(Rank rank) {
-  for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"})
-    if (const char* const text = std::getenv(name); text != nullptr)
-      return std::strtoll(text, nullptr, 10);
-  return -(rank + 1);
+  const char* const text = base::told_size(std::getenv);
+  return text == nullptr ? -(rank + 1) : std::strtoll(text, nullptr, 10);
 }
 
 Rank rank_of_environment() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* const text = std::getenv(name); text != nullptr)
-      return std::strtoll(text, nullptr, 10);
-  return 0;
+  const char* text = base::told_rank(std::getenv);
+  if (text == nullptr) text = std::getenv(base::kSlurmRank);
+  return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
 }
 
 // What a job that this one starts is told as well; its rank it finds out by itself.

@@ -14,6 +14,7 @@
 #include "cli/launch/launch_line.h"
 
 #include "base/known_mpis.h"
+#include "base/launcher_words.h"
 
 namespace refrain::cli {
 namespace {
@@ -178,11 +179,9 @@ Launcher find_launcher(const Environment& environment) {
   const bool mpich = is_set("PMI_RANK") || is_set("PMI_SIZE") || is_set("PMI_FD") ||
                      is_set("HYDRA_CONTROL_FD") || is_set("MPI_LOCALNRANKS");
   if (openmpi != mpich) out.mpi = openmpi ? Mpi::kOpenMpi : Mpi::kMpich;
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (!is_set(name)) continue;
-    out.rank = std::atoi(environment(name));
-    break;
-  }
+  const char* rank = base::told_rank(environment);
+  if (rank == nullptr) rank = environment(base::kSlurmRank);
+  if (rank != nullptr) out.rank = std::atoi(rank);
   if (is_set("SLURM_STEP_ID")) return out;
   if (out.mpi == Mpi::kOpenMpi && is_set("OMPI_COMM_WORLD_SIZE"))
     out.only_for_mpi = std::atoi(environment("OMPI_COMM_WORLD_SIZE"));

@@ -18,6 +18,7 @@
 #include <span>
 #include <utility>
 
+#include "base/launcher_words.h"
 #include "base/median.h"
 #include "cli/launch/own_files.h"
 #include "cli/output/common.h"
@@ -96,8 +97,11 @@ void set_environment(const Trace& trace, const SoloArguments& options, Rank rank
   if (!units.empty()) set(options::variable_of(Variable::kSoloUnits), units);
   if (options.last < 0) {  // a group's real MPI needs what its launcher says
     const std::string r = std::to_string(rank), n = std::to_string(trace.rank_count());
-    for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) set(name, r);
-    for (const char* name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}) set(name, n);
+    for (const base::LauncherWords& words : base::kLauncherWords) {
+      set(words.rank, r);
+      set(words.size, n);
+    }
+    set(base::kPmixRank, r);
     // UCX, which an MPI may load, puts its own functions over those for memory at that time.
     set("UCX_MEM_EVENTS", "no");
   }

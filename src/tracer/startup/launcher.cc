@@ -13,24 +13,12 @@
 #include <cstring>
 #include <string>
 
+#include "base/launcher_words.h"
 #include "base/process_stat.h"
 
 namespace refrain::tracer {
 
 namespace {
-
-// What launchers tell their ranks.
-struct Words {
-  const char* mpi;  // whose launcher it is
-  const char* rank;
-  const char* local;
-  const char* size;
-};
-constexpr Words kWords[] = {
-    {"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
-    {"mpich", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_SIZE"},
-    {"mpich", "PMI_RANK", "MPI_LOCALNRANKS", "PMI_SIZE"},
-};
 
 // What tells apart the jobs that one process of a launcher has started: MPI_Comm_spawn makes such.
 constexpr const char* kJobWords[] = {"PMIX_NAMESPACE", "PMI_JOBID",    "PMI_KVSNAME",
@@ -91,7 +79,7 @@ std::string told(const char* name) {
 // The first process above us that is no rank: it was not told the number that we were, in the same
 // job (a launcher that a rank of another one has started was told that one's). Between them may be
 // shells and other programs that start the rank.
-bool find_process(const Words& words, Launcher* launcher) {
+bool find_process(const base::LauncherWords& words, Launcher* launcher) {
   const std::string rank = told(words.rank), job = told("PMIX_NAMESPACE");
   int pid = static_cast<int>(getppid());
   for (int steps = 0; steps < kMostSteps && pid > 1; ++steps) {
@@ -141,8 +129,8 @@ bool take_number(const char** at, unsigned long* number) {
 }
 
 bool find_launcher(const char* mpi, Launcher* launcher) {
-  const Words* found = nullptr;
-  for (const Words& words : kWords) {
+  const base::LauncherWords* found = nullptr;
+  for (const base::LauncherWords& words : base::kLauncherWords) {
     int rank = 0, local = 0;
     if (!number_of(words.rank, &rank) || !number_of(words.local, &local)) continue;
     if (found != nullptr && std::strcmp(found->mpi, mpi) == 0) continue;
