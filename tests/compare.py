@@ -102,7 +102,7 @@ class Case:
             wrapper.append("--")
             if self.options.libraries:
                 env["REFRAIN_LIBRARY_PATH"] = self.options.libraries
-        preload = [self.options.shim] if mpirun.behind(self.mpi) == "mpich" and self.options.shim else []
+        preload = mpirun.shims(self.mpi, self.options.shim)
         return mpirun.run_job(self.mpi, self.ranks, self.command(), self.options.timeout, preload, env,
                               cwd=self.folder, job_env=self.entry.get("job_env"), wrapper=wrapper, beside=beside)
 
@@ -283,7 +283,7 @@ def selected(manifest, options, skipped):
             continue
         if options.args is not None and entry.get("args", []) != options.args.split():
             continue
-        if mpirun.word(options.mpi) not in entry.get("mpi", ["mpich", "openmpi", "smpi", "abi"]):
+        if mpirun.word(options.mpi) not in entry.get("mpi", [mpirun.word(options.mpi)]):
             skipped.append("%s (%s)" % (entry["name"], entry["why"]))
             continue
         if options.live and entry["name"] in WITHOUT_INIT:

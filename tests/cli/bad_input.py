@@ -66,7 +66,7 @@ class Folder(unittest.TestCase):
         command = [options.refrain, "record", "-o", output or self.path("t.rfn")] + list(words)
         if program:
             command += ["--", os.path.join(options.programs[mpi], program)]
-        preload = [options.shim] if mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(mpi, options.shim)
         return mpirun.run_job(mpi, ranks, command, 60, preload, settings, cwd=self.folder)
 
 
@@ -277,7 +277,7 @@ class Damage(Folder):
             for program, words in (("comm_basic", []), ("random_mix", ["5", "60"])):
                 with tempfile.TemporaryDirectory(prefix="refrain-bad-") as folder:
                     path = os.path.join(folder, "t.rfn")
-                    preload = [options.shim] if mpi == "mpich" and options.shim else []
+                    preload = mpirun.shims(mpi, options.shim)
                     command = [options.refrain, "record", "-o", path, "--",
                                os.path.join(options.programs[mpi], program)] + words
                     done = mpirun.run_job(mpi, 3, command, 60, preload,

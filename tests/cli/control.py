@@ -36,7 +36,7 @@ class Runner:
                     **(env or {})}
         command = [self.options.refrain, "record"] + list(words) + [
             "--", os.path.join(self.programs, program)] + list(arguments)
-        preload = [self.options.shim] if self.mpi == "mpich" and self.options.shim else []
+        preload = mpirun.shims(self.mpi, self.options.shim)
         done = mpirun.run_job(self.mpi, ranks, command, 90, preload, settings, cwd=self.folder)
         self.said = done.stderr.decode(errors="replace")
         if done.status != 0:

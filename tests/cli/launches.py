@@ -43,7 +43,7 @@ class Job(unittest.TestCase):
         """One job of several parts: (ranks, words in front of the program, the program's words)."""
         settings = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_DIR": self.folder, "REFRAIN_QUIET": "0"}
         settings.update(env or {})
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         argv = []
         for ranks, wrapper, command in parts:
             part = mpirun.command_line(options.mpi, ranks, command, preload, settings, wrapper)
@@ -277,7 +277,7 @@ def main(several=False):
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--mpi", required=True, choices=mpirun.MPIS)
     parser.add_argument("--programs", required=True)
     parser.add_argument("--others", default="", help="MPI=FOLDER: programs of another MPI")
     parser.add_argument("--libraries", required=True)

@@ -47,13 +47,15 @@ WITHOUT = {"root": ("reduce", "gather", "lock"), "several": ("lock",),
            "turns": ("bcast", "scatter", "lock", "threads", "chain", "wavefront", "scan", "blocking_chain")}
 # Iterations, microseconds of work, and of delay.
 # A delay is long where other programs of the machine make ranks late as well.
-SIZES = {"smpi": (20, 100, 20_000), "mpich": (8, 1000, 200_000), "openmpi": (8, 1000, 200_000)}
+SIZES = {"smpi": (20, 100, 20_000)}
+SIZES_OF_OTHERS = (8, 1000, 200_000)
 # A network that takes hardly any time, and tests that take less than by default, or a loop of them is late by that.
 NETWORK = ("100GBps", "50ns")
 TESTS = ("smpi/test:1e-5", "smpi/iprobe:1e-5", "smpi/grow-injected-times:no")
 # What SimGrid 3.32 has not, or cannot do here.
 NOT_UNDER = {"smpi": ("threads", "lock", "pscw", "neighbours", "file")}
-IN_SHORT = {"mpich": (("halo", "one"), ("allreduce", "tenth")), "openmpi": (("sendrecv", "one"),)}
+IN_SHORT = {"mpich": (("halo", "one"), ("allreduce", "tenth"))}
+IN_SHORT_ON_OTHERS = (("sendrecv", "one"),)
 options = None
 
 
@@ -64,7 +66,7 @@ class Failure(Exception):
 def is_in_short(mpi, pattern, cause):
     """Under SMPI each pattern has two causes in the normal run, the next pattern the next two, and so on."""
     if mpi != "smpi":
-        return (pattern, cause) in IN_SHORT[mpi]
+        return (pattern, cause) in IN_SHORT.get(mpi, IN_SHORT_ON_OTHERS)
     possible = [c for c in CAUSES if pattern not in WITHOUT.get(c, ())]
     first = 2 * list(PATTERNS).index(pattern)
     return cause in (possible[first % len(possible)], possible[(first + 1) % len(possible)])
@@ -83,7 +85,7 @@ def record(mpi, pattern, cause):
     """The trace, and the name of the program's log."""
     trace, log = (os.path.join(options.work, "run" + ending) for ending in (".rfn", ".log"))
     program = os.path.join(options.programs, "delays_" + mpi)
-    words = [program, pattern, cause] + [str(size) for size in SIZES[mpi]] + [log]
+    words = [program, pattern, cause] + [str(size) for size in SIZES.get(mpi, SIZES_OF_OTHERS)] + [log]
     recorder = [options.refrain, "record", "--timing", "exact", "-o", trace, "--"]
     if mpi == "smpi":
         line = smpi.command_line(RANKS, words, ["/usr/bin/env", "REFRAIN_LIBRARY_PATH=" + options.libraries] + recorder,

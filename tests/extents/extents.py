@@ -39,7 +39,7 @@ def compare(rank, saw, says):
 
 def run(options, folder):
     trace = os.path.join(folder, "touch.rfn")
-    preload = [options.shim] if mpirun.behind(options.mpi) == "mpich" and options.shim else []
+    preload = mpirun.shims(options.mpi, options.shim)
     wrapper = [options.refrain, "record", "-o", trace, "--"]
     done = mpirun.run_job(options.mpi, RANKS, [options.program, folder], 120, preload, {}, cwd=folder, wrapper=wrapper)
     if done.status != 0:

@@ -62,7 +62,7 @@ class Case:
         return env
 
     def preload(self):
-        return [options.shim] if options.mpi == "mpich" and options.shim else []
+        return mpirun.shims(options.mpi, options.shim)
 
     def run(self, *arguments, record=(), logged=True, env=None, shims=()):
         words = self.words(*arguments, record=record)
@@ -530,7 +530,7 @@ def read_options(parser, tests, paths):
     """The options of the module: those of `parser`, what every driver of these tests has, absolute `paths`."""
     global options
     parser.add_argument("--refrain", required=True)
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--mpi", required=True, choices=mpirun.MPIS)
     parser.add_argument("--libraries", default="")
     parser.add_argument("--shim", default="")
     parser.add_argument("--only", choices=sorted(tests))

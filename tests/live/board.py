@@ -35,7 +35,7 @@ def main():
     if mpirun.launcher(options.mpi) is None:
         print("skip  no launcher of", options.mpi)
         return 77
-    preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+    preload = mpirun.shims(options.mpi, options.shim)
     right = expected()
     for ranks in (1, 2, 4):
         for workers in (0, 1, 2, 4):

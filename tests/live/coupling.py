@@ -30,7 +30,7 @@ def job(*programs, launcher_options=(), wrapper=(), env=None, then=""):
 
     Each process writes to a file of its own: launchers mix lines, and lose those that are on their way when a job is
     ended. `then`: what the shell around each process does afterwards."""
-    preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+    preload = mpirun.shims(options.mpi, options.shim)
     environment = mpirun.job_environment(options.mpi)
     environment.setdefault("REFRAIN_QUIET", "1")
     with tempfile.TemporaryDirectory(prefix="refrain-coupling-") as folder:

@@ -41,7 +41,7 @@ class Job:
         self.thread.start()
 
     def run(self):
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         command = [options.refrain, "record", "-o", self.trace, "--", options.program, self.folder, self.end]
         self.outcome = mpirun.run_job(options.mpi, RANKS, command, LIMIT_S, preload,
                                       {"REFRAIN_LIBRARY_PATH": options.libraries}, cwd=self.folder,

@@ -33,7 +33,7 @@ class LiveJob(live.Job):
         super().__init__(folder, name, end)
 
     def run(self):
-        preload = [live.options.shim] if live.options.mpi == "mpich" and live.options.shim else []
+        preload = live.mpirun.shims(live.options.mpi, live.options.shim)
         command = [live.options.refrain, "record", "-o", self.trace, *self.words, "--", live.options.program,
                    self.folder, self.end]
         self.outcome = live.mpirun.run_job(

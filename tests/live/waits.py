@@ -38,7 +38,7 @@ class Job(threading.Thread):
         self.start()
 
     def run(self):
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         command = [options.refrain, "record", "--timing", self.timing, "-o", self.trace, "--", options.program,
                    self.folder]
         self.outcome = mpirun.run_job(options.mpi, RANKS, command, LIMIT_S, preload,

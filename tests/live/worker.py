@@ -37,7 +37,7 @@ class Launch:
         self.trace, self.live = os.path.join(self.folder, "w.rfn"), os.path.join(self.folder, "live")
         analyser = [options.refrain, "live", "analyze", "-o", self.live, "--interval", interval, *words]
         program = [options.refrain, "record", "-o", self.trace, "--live", "--", options.program, self.folder]
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         argv = mpirun.command_line(options.mpi, RANKS, program, preload, {"REFRAIN_LIBRARY_PATH": options.libraries},
                                    beside=[mpirun.Beside(analyser, 2)])
         env = dict(mpirun.job_environment(options.mpi), REFRAIN_QUIET="1")

@@ -36,7 +36,7 @@ class Run:
         self.folder = os.path.join(options.work, title.replace(" ", "-"))
         os.makedirs(self.folder)
         self.trace, self.live = os.path.join(self.folder, "t.rfn"), os.path.join(self.folder, "live")
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         analyser = [options.refrain, "live", "analyze", "-o", self.live]
         programs = [mpirun.Beside(one.command or analyser, one.count, one.first) for one in beside]
         words = command or [options.refrain, "record", "-o", self.trace, *record, "--", options.program, end]

@@ -50,7 +50,7 @@ def record(name, ranks, words, memory=None, by_environment=False, spool=None, ki
         env["REFRAIN_MEMORY"] = memory
     elif memory:
         command += ["--memory", memory]
-    shims = [options.shim] if options.mpi == "mpich" and options.shim else []
+    shims = mpirun.shims(options.mpi, options.shim)
     program = [os.path.join(options.programs, words[0])] + [str(w) for w in words[1:]]
     outcome = mpirun.run_job(options.mpi, ranks, command + ["--"] + program, 120, shims, env, cwd=options.work)
     return trace, outcome
@@ -252,7 +252,7 @@ def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--refrain", required=True)
-    parser.add_argument("--mpi", required=True, choices=("mpich", "openmpi"))
+    parser.add_argument("--mpi", required=True, choices=mpirun.MPIS)
     parser.add_argument("--programs", required=True)
     parser.add_argument("--libraries", default="")
     parser.add_argument("--shim", default="")

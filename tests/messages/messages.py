@@ -30,7 +30,7 @@ def expect(good, what):
 class Test:
     def __init__(self, options):
         self.options = options
-        self.preload = [options.shim] if mpirun.behind(options.mpi) == "mpich" and options.shim else []
+        self.preload = mpirun.shims(options.mpi, options.shim)
 
     def record(self, folder, *words, ranks=RANKS):
         self.folder, self.trace = folder, os.path.join(folder, "run.rfn")

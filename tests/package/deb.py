@@ -153,7 +153,7 @@ def check_works(root, work):
         program, trace = os.path.join(work, "heat." + mpi), os.path.join(work, mpi + ".rfn")
         run([mpicc, "-std=c11", "-O1", "-g", "-o", program, os.path.join(
             root, "usr/share/doc/refrain/examples/heat/heat.c"), "-lm"])
-        preload = [options.shim] if mpirun.behind(mpi) == "mpich" and options.shim else []
+        preload = mpirun.shims(mpi, options.shim)
         os.environ.pop("REFRAIN_LIBRARY_PATH", None)
         job = mpirun.run_job(mpi, 2, [refrain, "record", "-o", trace, program], 120, preload, cwd=work)
         expect(job.status == 0, "recording exits with %d: %s", job.status, job.stderr.decode()[-500:])

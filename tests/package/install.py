@@ -202,7 +202,7 @@ def check_records(root, work, mpi, mpicc):
     trace = os.path.join(work, mpi + ".rfn")
     run([mpicc, "-std=c11", "-O1", "-g", "-o", program, one(root, "share/doc/refrain/examples/heat/heat.c"), "-lm"])
     os.environ.pop("REFRAIN_LIBRARY_PATH", None)
-    preload = [options.shim] if mpirun.behind(mpi) == "mpich" and options.shim else []
+    preload = mpirun.shims(mpi, options.shim)
     for words in ([], ["--buffers", "on"]):
         job = mpirun.run_job(mpi, 2, [refrain, "record", "-o", trace] + words + ["--", program], 120, preload,
                              cwd=work)

@@ -37,7 +37,7 @@ class Job:
                     "REFRAIN_TEST_DIR": self.folder, "REFRAIN_TEST_LOG": os.path.join(self.folder, "log"),
                     **(env or {})}
         command = [options.refrain, "record", *words, "--", program or options.program, mode]
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         self.done = mpirun.run_job(options.mpi, ranks, command, LIMIT_S, preload, settings, cwd=self.folder,
                                    beside=beside)
 

@@ -83,7 +83,7 @@ class Case:
         env = {"REFRAIN_TEST_DIR": self.folder}
         if options.libraries:
             env["REFRAIN_LIBRARY_PATH"] = options.libraries
-        preload = [options.shim] if mpirun.behind(mpi) == "mpich" and options.shim else []
+        preload = mpirun.shims(mpi, options.shim)
         if seed is not None:
             preload.append(options.jitter)
             env.update(REFRAIN_JITTER_US=str(JITTER_US), REFRAIN_JITTER_SEED=str(seed))
@@ -110,7 +110,7 @@ class Case:
         if said["fixed_by"]:
             raise Failure("it is held to its number of ranks: %s" % "; ".join(said["fixed_by"]))
         mpi = self.options.target
-        preload = [self.options.shim] if mpirun.behind(mpi) == "mpich" and self.options.shim else []
+        preload = mpirun.shims(mpi, self.options.shim)
         ran = mpirun.run_job(mpi, ranks, [binary, "--compute", "none"], 60, preload, {}, cwd=self.folder)
         if ran.status != 0:
             raise Failure("on %d ranks the proxy exits with %d: %s" % (

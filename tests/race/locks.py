@@ -29,7 +29,7 @@ LINE = re.compile(r"rank (\d+) thread (\d+) locks (\d+) (\d+) (\d+)")
 
 def counts(options, spool):
     """(locks until all is known, in the loop, in disorder) of each thread of each rank."""
-    preload = [options.counter] + ([options.shim] if options.mpi == "mpich" else [])
+    preload = [options.counter] + mpirun.shims(options.mpi, options.shim)
     with tempfile.TemporaryDirectory(prefix="refrain-locks-") as folder:
         record = [options.refrain, "record", "-o", os.path.join(folder, "run.rfn")]
         environment = {"REFRAIN_LIBRARY_PATH": options.libraries}

@@ -73,6 +73,11 @@ def default_shim():
     return os.environ.get("REFRAIN_YIELD_SHIM", "")
 
 
+def shims(mpi, path):
+    """What is preloaded so that ranks that wait leave the core to others: for MPICH the shim at `path`, if any."""
+    return [path] if path and behind(mpi) == "mpich" else []
+
+
 def launcher(mpi):
     """Path of the MPI's launcher, or None."""
     names = {"mpich": ("mpiexec.mpich", "mpiexec.hydra"), "openmpi": ("mpirun.openmpi",),
@@ -278,7 +283,7 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
     env is for the ranks, job_env for the launcher too. An analyser beside the program goes on with its work where a
     launcher has ended the job."""
     if preload is None:
-        preload = [default_shim()] if behind(mpi) == "mpich" and default_shim() else []
+        preload = shims(mpi, default_shim())
     argv = command_line(mpi, ranks, command, preload, env, wrapper, beside)
     environment = job_environment(mpi)
     environment.setdefault("REFRAIN_QUIET", "1")  # tests of what the recorder says at the end ask for it

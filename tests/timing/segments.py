@@ -45,7 +45,7 @@ class Run:
         recorder = list(wrapper) + [options.refrain, "record", "-o", self.trace] + list(record)
         settings = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_LOG": os.path.join(self.folder, "log")}
         settings.update(env or {})
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         self.outcome = mpirun.run_job(options.mpi, ranks, command, 120, preload + list(shims), settings,
                                       wrapper=recorder, cwd=self.folder)
         expect(status is None or self.outcome.status == status, "exit status %d: %s", self.outcome.status,

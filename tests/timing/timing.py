@@ -59,7 +59,7 @@ class Run:
         settings = {"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_TEST_LOG": self.log,
                     "REFRAIN_TEST_TIMES": "1"}
         settings.update(env or {})
-        preload = [options.shim] if options.mpi == "mpich" and options.shim else []
+        preload = mpirun.shims(options.mpi, options.shim)
         self.outcome = mpirun.run_job(options.mpi, ranks, command, 120, preload + list(shims), settings,
                                       cwd=self.folder)
         expect(status is None or self.outcome.status == status, "exit status %d: %s", self.outcome.status,

@@ -19,7 +19,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--shim")
     options = parser.parse_args()
-    preload = [options.shim] if mpirun.behind(options.mpi) == "mpich" and options.shim else []
+    preload = mpirun.shims(options.mpi, options.shim)
     status = 0
     for seed in ("1", "2", "3"):
         with tempfile.TemporaryDirectory() as folder:

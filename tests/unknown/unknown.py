@@ -41,7 +41,7 @@ class Test:
     def record(self, name, *arguments, **more):
         trace = os.path.join(self.folder, name + ".rfn")
         env = {"REFRAIN_LIBRARY_PATH": self.options.libraries, "REFRAIN_QUIET": "0"}
-        preload = [self.options.shim] if mpirun.behind(self.options.mpi) == "mpich" and self.options.shim else []
+        preload = mpirun.shims(self.options.mpi, self.options.shim)
         wrapper = [self.options.refrain, "record", "-o", trace, *more.get("options", []), "--"]
         done = mpirun.run_job(self.options.mpi, RANKS, [self.options.program, *arguments], 60, preload,
                               env, cwd=self.folder, wrapper=wrapper)
