@@ -355,7 +355,7 @@ endfunction()
 function(refrain_add_tested)
   set(command ${REFRAIN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/gen/tested.py check
       --spec ${CMAKE_SOURCE_DIR}/spec/mpi --programs ${CMAKE_SOURCE_DIR}/tests/programs)
-  foreach(mpi mpich openmpi)
+  foreach(mpi ${REFRAIN_LAUNCHED_MPIS})
     if(NOT mpi IN_LIST REFRAIN_MPIS)
       continue()
     endif()

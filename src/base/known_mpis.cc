@@ -40,4 +40,10 @@ std::string_view mpi_of_library(std::string_view name) {
   return {};
 }
 
+bool is_main_library(std::string_view name) {
+  for (const std::string_view begin : kMainLibraries)
+    if (name.substr(0, begin.size()) == begin) return true;
+  return false;
+}
+
 }  // namespace refrain::base

@@ -15,5 +15,7 @@ std::vector<std::string_view> launched_mpis();
 // The word for a library by its file name ("libmpi.so.40.30.4"); "other" for one of an MPI without
 // a recorder, empty for one that is none of MPI's. Allocates nothing.
 std::string_view mpi_of_library(std::string_view name);
+// Whether that library is an MPI, and not a part of one, which may be there for other reasons.
+bool is_main_library(std::string_view name);
 
 }  // namespace refrain::base

@@ -19,6 +19,13 @@ TEST(KnownMpis, LibrariesAreKnownByTheirNames) {
   EXPECT_EQ(mpi_of_library(""), "");
 }
 
+TEST(KnownMpis, PartsOfAnMpiAreNotAnMpi) {
+  for (const auto library : {"libmpi.so.40", "libmpich.so.12", "libmpi_abi.so.0"})
+    EXPECT_TRUE(is_main_library(library)) << library;
+  for (const auto library : {"libopen-pal.so.40", "libmpi_mpifh.so.40", "libmpichfort.so.12", ""})
+    EXPECT_FALSE(is_main_library(library)) << library;
+}
+
 TEST(KnownMpis, EachWordIsThereOnce) {
   auto words = known_mpis();
   std::sort(words.begin(), words.end());

@@ -27,10 +27,7 @@ int look_for_other(dl_phdr_info* info, size_t /*size*/, void* data) {
   const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   const size_t slash = path.rfind('/');
   const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
-  // Its parts and what Open MPI consists of besides may be there for other reasons.
-  if (name.substr(0, 9) != "libmpi.so" && name.substr(0, 11) != "libmpich.so" &&
-      name.substr(0, 10) != "libmpi_abi")
-    return 0;
+  if (!base::is_main_library(name)) return 0;
   const std::string_view mpi = base::mpi_of_library(name);
   if (mpi.empty() || mpi == "other" || mpi == own_word()) return 0;
   *static_cast<Other*>(data) = {std::string(path), mpi};

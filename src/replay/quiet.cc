@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "base/known_mpis.h"
+
 namespace refrain::replay {
 namespace {
 
@@ -19,8 +21,7 @@ int look(dl_phdr_info* info, size_t, void* data) {
   auto* const search = static_cast<Search*>(data);
   const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   const std::string_view file = path.substr(path.find_last_of('/') + 1);
-  const bool is_mpi = file.starts_with("libmpi") || file.starts_with("libsimgrid");
-  if (!is_mpi) return 0;
+  if (base::mpi_of_library(file).empty()) return 0;
   void* const handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return 0;
   search->found = dlsym(handle, search->name);

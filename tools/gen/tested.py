@@ -97,7 +97,7 @@ def calls_of_programs(programs, mpi, compiler, names):
     for path in sources_of(programs, mpi):
         if path.endswith('.F90'):
             # The standard ABI has no Fortran compiler of its own; SMPI runs no Fortran here.
-            if mpi in ('mpich', 'openmpi'):
+            if mpi not in ('abi', 'smpi'):
                 found |= calls_in_fortran(path, spelling)
         else:
             found |= calls_in_c(path, programs, compiler)

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/known_mpis.h"
+
 namespace refrain::replay::solo {
 namespace {
 
@@ -87,7 +89,7 @@ uintptr_t Sites::address_of(DefinitionId id) {
   const auto site = trace_.site(trace_.call_site(id));
   if (!site || site->module.empty() || site->offset < 0) return 0;
   // A callback whose last statement is a call returns into the MPI that called it: here, into us.
-  if (file_of(site->module).starts_with("libmpi")) return 0;
+  if (!base::mpi_of_library(file_of(site->module)).empty()) return 0;
   const Module* module = module_of(*site);
   if (module == nullptr) {
     refresh();
@@ -126,7 +128,7 @@ bool Sites::is_mpi(uintptr_t address) {
   if (!is_new) return known->second;
   Dl_info info{};
   if (dladdr(reinterpret_cast<void*>(address - 1), &info) != 0 && info.dli_fname != nullptr)
-    known->second = file_of(info.dli_fname).starts_with("libmpi");
+    known->second = !base::mpi_of_library(file_of(info.dli_fname)).empty();
   return known->second;
 }
 

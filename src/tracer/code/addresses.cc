@@ -8,14 +8,20 @@
 #include <cstring>
 #include <utility>
 
+#include "base/known_mpis.h"
+
 namespace refrain::tracer {
 
 namespace {
 
+const char* file_of(const char* path) {
+  const char* const slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
 template <size_t N>
 bool has_stem(const char* path, const char* const (&stems)[N]) {
-  const char* name = std::strrchr(path, '/');
-  name = name == nullptr ? path : name + 1;
+  const char* const name = file_of(path);
   for (const char* stem : stems)
     if (std::strncmp(name, stem, std::strlen(stem)) == 0) return true;
   return false;
@@ -73,13 +79,12 @@ std::string path_of(const dl_phdr_info& info) {
 }  // namespace
 
 bool is_mpi_library(const char* path) {
+  // Besides those that tell which MPI it is: what they consist of.
   static constexpr const char* kStems[] = {
-      "librefrain-", "libmpi.so",   "libmpich",    "libmpi_", "libmpifort", "libmpicxx",
-      "libopen-rte", "libopen_mpi", "libopen-pal", "libmca_", "mca_",       "libucp",
-      "libuct",      "libucs",      "libucm",      "libpmix", "libfabric",  "libpmi",
-      "libompi",     "libromio",    "libhwloc",    "libpsm",  "libprrte",   "libmpi++",
-      "libopa",      "libsimgrid"};
-  return has_stem(path, kStems);
+      "librefrain-", "libopen-rte", "libopen-pal", "libmca_",   "mca_",   "libucp",  "libuct",
+      "libucs",      "libucm",      "libpmix",     "libfabric", "libpmi", "libompi", "libromio",
+      "libhwloc",    "libpsm",      "libprrte",    "libmpi++",  "libopa"};
+  return has_stem(path, kStems) || !base::mpi_of_library(file_of(path)).empty();
 }
 
 struct AddressScan {
