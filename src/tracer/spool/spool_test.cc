@@ -211,6 +211,23 @@ TEST(Spool, AbandonedItStaysAsItWas) {
   for (const format::LossRecord& l : read->record.losses) EXPECT_NE(l.reason, "late");
 }
 
+// MPI_Initialized, as many libraries call it, and death right after MPI_Init.
+TEST(Spool, HasNoTimeOutsideOfMpiFromBeforeTheRun) {
+  const Folder folder;
+  TestRank rank;
+  rank->options.output = folder.output();
+  Location& l = rank.location();
+  call(l, signature(1));
+  l.first_begin_ticks = rank->clock.ticks();
+  l.last_end_ticks = l.first_begin_ticks + 10;
+  l.begin_run(l.last_end_ticks + 10);
+  Spool::open(*rank, 1, {});
+  const auto read = format::spool::read(folder.bytes());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(calls_in(*read), std::vector<std::string>{signature(1)});
+  EXPECT_EQ(read->record.totals.outside_ns, 0u);
+}
+
 // A record that goes elsewhere: to a list of what it was told.
 class ListSink final : public RecordSink {
  public:

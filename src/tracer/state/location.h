@@ -41,6 +41,7 @@ struct Location {
   uint64_t in_mpi_ticks = 0;  // outermost calls only
   uint64_t first_begin_ticks = 0, last_end_ticks = 0;
   uint64_t outside_ticks() const {
+    if (first_begin_ticks == 0) return 0;  // the run has begun, and none of its calls has ended
     const uint64_t span = last_end_ticks - first_begin_ticks;
     return span > in_mpi_ticks ? span - in_mpi_ticks : 0;
   }
