@@ -138,16 +138,21 @@ class TraceBuilder {
   void group(const std::vector<int64_t>& ranks, const std::vector<uint32_t>& calls) {
     format::Group& group = data_.groups.emplace_back();
     for (const int64_t r : ranks) group.ranks.append(r);
+    thread(0, calls);
+  }
+  // Another thread of the last group's ranks.
+  void thread(uint64_t number, const std::vector<uint32_t>& calls) {
+    format::Group& group = data_.groups.back();
     grammar::Builder builder;
     for (const uint32_t call : calls) {
       size_t terminal = 0;
       while (terminal < group.signatures.size() && group.signatures[terminal] != call) ++terminal;
       if (terminal == group.signatures.size()) group.signatures.push_back(call);
       builder.append(static_cast<grammar::Terminal>(terminal));
-      data_.durations[call].count += ranks.size();
+      data_.durations[call].count += group.ranks.size();
     }
     data_.grammars.push_back(builder.finish());
-    group.locations.push_back({0, static_cast<uint32_t>(data_.grammars.size() - 1)});
+    group.locations.push_back({number, static_cast<uint32_t>(data_.grammars.size() - 1)});
   }
   // Begin and end of every call of thread 0 of a rank, in ns since its MPI_Init. After group().
   void times(uint64_t rank, const std::vector<std::pair<uint64_t, uint64_t>>& times,

@@ -71,6 +71,8 @@ class Sweep {
   std::vector<Severity> severities() const;
 
   struct Epoch {                   // of one-sided communication, at one rank and window
+  uint64_t finish_ns() const;
+  double lives_of_all(uint64_t runtime_ns) const;
     std::vector<MessageId> posts;  // of an access epoch, not seen yet
     std::vector<Rank> targets;     // ... and of whom
     std::vector<Rank> origins;     // of an exposure epoch

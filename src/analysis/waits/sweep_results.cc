@@ -2,6 +2,7 @@
 // recorder's own work is no part of them.
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -38,6 +39,31 @@ uint64_t Sweep::start_ns() const {
   for (const LocationState& l : locations_)
     if (l.has_begun) start = std::min(start, l.start_ns);
   return start;
+}
+
+uint64_t Sweep::finish_ns() const {
+  uint64_t finish = 0;
+  for (const LocationState& l : locations_)
+    if (l.has_begun) finish = std::max(finish, l.finish_ns);
+  return finish;
+}
+
+// What useful time is divided by for its mean, which is that of a whole run: a rank counts once, or
+// as many times as its threads live together. A thread of a moment must not count as one that did
+// nothing in the rest of the run.
+double Sweep::lives_of_all(uint64_t runtime_ns) const {
+  std::vector<uint64_t> lived(ranks_.size());
+  for (const LocationState& l : locations_)
+    if (l.has_begun && l.finish_ns > l.start_ns)
+      lived[static_cast<size_t>(l.rank)] += options_.window.part(l.start_ns, l.finish_ns);
+  double out = 0;
+  for (size_t r = 0; r < lived.size(); ++r) {
+    if (is_here_[r] == 0) continue;
+    const double lives =
+        runtime_ns == 0 ? 1 : static_cast<double>(lived[r]) / static_cast<double>(runtime_ns);
+    out += std::max(lives, 1.0);
+  }
+  return out;
 }
 
 // The part in the window. Of small work nobody knows when it was: it lies evenly between the calls.
@@ -82,6 +108,18 @@ std::vector<Severity> Sweep::severities() const {
   return out;
 }
 
+namespace {
+
+// Threads that compute while the other threads of their rank are in MPI may be useful for a larger
+// part of their lives than any of them is of the run. Then none is more loaded than the mean, and
+// the shares stay what they are: parts of 1 whose product is the parallel efficiency.
+void limit_mean(Efficiency& e) {
+  e.useful_max_ns = std::max(e.useful_max_ns, e.useful_mean_ns);
+  e.ideal_ns = std::max(e.ideal_ns, static_cast<uint64_t>(std::ceil(e.useful_max_ns)));
+}
+
+}  // namespace
+
 void Sweep::fill(WaitStates& out) const {
   out.severities = severities();
   std::stable_sort(out.severities.begin(), out.severities.end(), [](const auto& a, const auto& b) {
@@ -89,7 +127,10 @@ void Sweep::fill(WaitStates& out) const {
   });
   out.ranks = rank_times_;
   Efficiency& e = out.efficiency;
-  uint64_t start = UINT64_MAX, finish = 0, useful_max = 0;
+  const uint64_t start = start_ns(), finish = finish_ns();
+  e.runtime_ns = finish > start ? options_.window.part(start, finish) : 0;
+  const double lives = lives_of_all(e.runtime_ns);
+  uint64_t useful_max = 0;
   // The efficiencies are those of the POP Centre of Excellence (docs/waits.md): their ideal runtime
   // is that of the rank that is last in a run on a network that takes no time.
   uint64_t ideal_from = 0, ideal_to = 0;
@@ -106,19 +147,17 @@ void Sweep::fill(WaitStates& out) const {
       const double rest = 1 - static_cast<double>(small[rank]) / static_cast<double>(gaps[rank]);
       useful = static_cast<uint64_t>(std::max(rest, 0.0) * static_cast<double>(useful));
     }
-    start = std::min(start, l.start_ns);
-    finish = std::max(finish, l.finish_ns);
     ideal_from = std::max(ideal_from, l.ideal_from);
     // Behind MPI_Finalize nothing counts, also where the window goes on.
     ideal_to = std::max(ideal_to, std::min(l.ideal_to, l.ideal_finish));
     useful_max = std::max(useful_max, useful);
-    e.useful_mean_ns += static_cast<double>(useful) / static_cast<double>(locations_.size());
+    e.useful_mean_ns += static_cast<double>(useful) / lives;
     out.ranks[rank].useful_ns += useful;
   }
   for (const RankTime& time : out.ranks) out.total_ns += static_cast<double>(time.total_ns);
   e.useful_max_ns = static_cast<double>(useful_max);
   e.ideal_ns = ideal_to > ideal_from ? ideal_to - ideal_from : 0;
-  e.runtime_ns = finish > start && start != UINT64_MAX ? options_.window.part(start, finish) : 0;
+  if (locations_.size() > ranks_here_) limit_mean(e);
   // Of the whole run the recorder has counted its work itself, the small pieces included; of a
   // window it has to be cut out of what is known of each piece.
   const auto& totals = reader::data_of(trace_).totals;

@@ -123,7 +123,9 @@ struct Efficiency {
   // least ideal_ns.
   uint64_t runtime_ns = 0;
   uint64_t ideal_ns = 0;  // the same on a network without latency and with any bandwidth
-  double useful_mean_ns = 0, useful_max_ns = 0;  // in the program, by location
+  // In the program. The mean is over the locations, each for the time that it lives; the most is
+  // that of a location, and at least the mean.
+  double useful_mean_ns = 0, useful_max_ns = 0;
   double load_balance = 0, serialisation = 0, transfer = 0, communication = 0, parallel = 0;
 };
 

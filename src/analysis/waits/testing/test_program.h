@@ -67,6 +67,12 @@ class TestProgram {
     add(rank, id, begin, end);
     return id;
   }
+  // A call of a later thread; threads of a rank are numbered from 1 without gaps.
+  void thread_call(Rank rank, uint32_t thread, ShapeWriter shape, uint64_t begin, uint64_t end) {
+    Thread& of = threads_[{rank, thread}];
+    of.calls.push_back(signature(shape));
+    of.times.emplace_back(begin, end);
+  }
 
   // Shapes of frequent calls; `at` is the call site.
   ShapeWriter simple(const char* name, std::vector<uint32_t> objects) const {
@@ -107,7 +113,7 @@ class TestProgram {
 
   WaitStates analyse(const Options& options = {}) {
     open();
-    Source source(times_);
+    Source source(times_, threads_);
     Result<WaitStates> result = wait_states(*trace, source, options);
     EXPECT_TRUE(result.ok());
     return std::move(*result);
@@ -117,7 +123,7 @@ class TestProgram {
   template <class Visit>
   void sweep(const Options& options, Visit&& visit) {
     open();
-    Source source(times_);
+    Source source(times_, threads_);
     Sweep sweep(*trace, source, options);
     sweep.run();
     visit(sweep);
@@ -139,11 +145,19 @@ class TestProgram {
       builder_.group({static_cast<int64_t>(r)}, calls_[r]);
       auto& locations = builder_.data().groups.back().locations;
       if (has_twins) locations.push_back({1, locations[0].grammar});
+      const auto rank = static_cast<Rank>(r);
+      for (const auto& [where, thread] : threads_)
+        if (where.first == rank) builder_.thread(where.second, thread.calls);
     }
     trace = std::make_unique<Trace>(builder_.open());
   }
 
   using Times = std::vector<std::pair<uint64_t, uint64_t>>;
+  struct Thread {
+    std::vector<uint32_t> calls;
+    Times times;
+  };
+  using Threads = std::map<std::pair<Rank, uint32_t>, Thread>;
 
   class Stream : public CallStream {
    public:
@@ -161,23 +175,28 @@ class TestProgram {
   };
   class Source : public CallSource {
    public:
-    explicit Source(const std::vector<Times>& times) : times_(times) {}
+    Source(const std::vector<Times>& times, const Threads& threads)
+        : times_(times), threads_(threads) {}
     bool has_times() override { return true; }
     std::unique_ptr<CallStream> open(RankReader& reader, uint32_t thread) override {
       Result<Cursor> cursor = reader.cursor(thread);
       if (!cursor.ok()) return nullptr;
-      return std::make_unique<Stream>(std::move(*cursor),
-                                      times_[static_cast<size_t>(reader.rank())]);
+      const auto own = threads_.find({reader.rank(), thread});
+      return std::make_unique<Stream>(
+          std::move(*cursor),
+          own != threads_.end() ? own->second.times : times_[static_cast<size_t>(reader.rank())]);
     }
 
    private:
     const std::vector<Times>& times_;
+    const Threads& threads_;
   };
 
   reader::TraceBuilder builder_;
   std::map<std::string, uint32_t> known_;
   std::vector<std::vector<uint32_t>> calls_;
   std::vector<Times> times_;
+  Threads threads_;
 };
 
 // Nanoseconds of one pattern, without those that it contains, by rank.
