@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/waits/backward.h"
+#include "mpi/call_table.h"
 
 namespace refrain::analysis::waits {
 namespace {
@@ -204,6 +205,31 @@ void compare(const Group& group, Culprit& out) {
   out.as_slow = std::move(as_slow);
 }
 
+// How much of which type, and what is done with it: what a call's duration can depend on.
+bool is_given_as_much(const Signature& a, const Signature& b, const mpi::CallInfo& info) {
+  for (size_t i = 0; i < std::min({info.params.size(), a.args.size(), b.args.size()}); ++i) {
+    using mpi::ParamKind;
+    const ParamKind kind = info.params[i].kind;
+    const auto at = static_cast<int>(i);
+    const bool matters = kind == ParamKind::kCount || kind == ParamKind::kDatatype ||
+                         kind == ParamKind::kOp || at == info.count_param || at == info.times_param;
+    if (matters && a.args[i].value != b.args[i].value) return false;
+  }
+  return true;
+}
+
+bool is_given_alike(const Decoder& decoder, const Stretch& stretch) {
+  const Signature* first = nullptr;
+  for (const auto& op : decoder.ops()) {
+    if (op->place != stretch.to) continue;
+    const mpi::CallInfo* info = mpi::find_call(op->call);
+    if (info == nullptr || info->type_param < 0) return false;
+    if (first == nullptr) first = op->signature;
+    if (!is_given_as_much(*first, *op->signature, *info)) return false;
+  }
+  return first != nullptr;
+}
+
 }  // namespace
 
 void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStates& out) {
@@ -226,6 +252,8 @@ void find_culprits(Sweep& sweep, const std::vector<StretchCost>& costs, WaitStat
       count_iterations(measured.passes, culprit);
       culprit.passes = group.passes[rank];
       culprit.mean_ns = mean_of(group, rank);
+      culprit.is_given_alike =
+          group.stretch.is_call && is_given_alike(sweep.decoder(measured.cost.rank), group.stretch);
     }
   }
   if (out.culprits.size() > kMostCulprits) out.culprits.resize(kMostCulprits);

@@ -48,6 +48,35 @@ TEST(Culprits, TellsSlowTimesFromTheOthers) {
   EXPECT_EQ(c.as_slow_ranks, 0U);
 }
 
+// A send before a barrier is slow once: what it is given is the same each time, or once another
+// size.
+TEST(Culprits, KnowsWhetherACallIsGivenAlike) {
+  constexpr uint64_t kTimes = 50, kSlow = 20;
+  for (const bool is_alike : {true, false}) {
+    TestProgram p(2);
+    uint64_t now = 0;
+    for (uint64_t i = 0; i < kTimes; ++i) {
+      ShapeWriter send("MPI_Send");
+      send.object(p.site).none().integer(!is_alike && i == kSlow ? 1'000 : 1);
+      send.object(p.type).integer(1).integer(static_cast<int64_t>(i % 2)).object(p.world);
+      const uint64_t took = i == kSlow ? 9'000 : 100;
+      p.call(0, send, now + 10, now + 10 + took);
+      p.call(0, p.barrier(p.world), now + 15 + took, now + 20 + took);
+      p.call(1, p.barrier(p.world), now + 10, now + 20 + took);
+      p.call(1, p.receive(0, static_cast<int64_t>(i % 2), p.world), now + 21 + took,
+             now + 25 + took);
+      now += took + 50;
+    }
+    const WaitStates w = p.analyse();
+    ASSERT_FALSE(w.culprits.empty());
+    const Culprit& c = w.culprits[0];
+    EXPECT_TRUE(c.stretch.is_call);
+    EXPECT_EQ(c.iterations, 1U);
+    EXPECT_EQ(c.passes, kTimes);
+    EXPECT_EQ(c.is_given_alike, is_alike) << "tags differ each time";
+  }
+}
+
 // Ranks 1 and 3 take 500, and rank 3 a little more. Nobody waits for rank 1, but it is not one of
 // those that rank 3 is slower than.
 TEST(Culprits, KnowsWhoIsAsSlow) {

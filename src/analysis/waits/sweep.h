@@ -57,6 +57,8 @@ class Sweep {
   const Decoder::Places& places() const { return places_; }
   const std::vector<LocationName>& location_names() const { return names_; }
   size_t rank_count() const { return ranks_.size(); }
+  // Of a rank that has calls.
+  const Decoder& decoder(Rank rank) const { return *ranks_[static_cast<size_t>(rank)].decoder; }
   // When the first rank began to compute: MPI_Init was over, and the recorder's work behind it.
   uint64_t start_ns() const;
   const Window& window() const { return options_.window; }
@@ -69,10 +71,10 @@ class Sweep {
 
  private:
   std::vector<Severity> severities() const;
-
-  struct Epoch {                   // of one-sided communication, at one rank and window
   uint64_t finish_ns() const;
   double lives_of_all(uint64_t runtime_ns) const;
+
+  struct Epoch {                   // of one-sided communication, at one rank and window
     std::vector<MessageId> posts;  // of an access epoch, not seen yet
     std::vector<Rank> targets;     // ... and of whom
     std::vector<Rank> origins;     // of an exposure epoch

@@ -109,6 +109,8 @@ struct Culprit {
   // many, and the first of them.
   uint64_t as_slow_ranks = 0;
   std::vector<Rank> as_slow;
+  // A call whose size, datatype and operation are the same each time.
+  bool is_given_alike = false;
 
   // Mean of the times that are not in `iterations`.
   double rest_ns() const {

@@ -24,6 +24,7 @@ constexpr double kMuchLonger = 1.25;   // than in the other repetitions
 constexpr double kAlike = 0.9;         // the least and the most, of what one number stands for
 constexpr double kBeyondRatios = 100;  // from here on two durations say more than their ratio
 constexpr double kHardly = 0.01;       // waiting is less of the time of all ranks
+constexpr double kFew = 0.1;           // repetitions that are slow are at most so many of all
 
 std::string at(text::PathNames& names, DefinitionId path, CallId call) {
   if (call == 0) return call_or_edge(call);
@@ -143,18 +144,49 @@ std::string what_it_does(text::PathNames& names, const Group& group) {
                      longer_text(group, false), between_text(names, d), as_slow_text(*group[0]));
 }
 
-std::string look_text(text::PathNames& names, const Delay& d) {
+// Where a call is slow a few times, and is given the same in the others, what it is given is not
+// the reason.
+bool is_disturbed(const Culprit& c, bool has_type) {
+  const auto few = kFew * static_cast<double>(c.passes);
+  return is_slow_at_times(c) && static_cast<double>(c.iterations) <= few &&
+         (!has_type || c.is_given_alike);
+}
+
+std::string disturbed_text(const Group& group, const std::string& given) {
+  uint64_t others = UINT64_MAX;
+  for (const Culprit* c : group) others = std::min(others, c->passes - c->iterations);
+  const std::string count = text::count_text(others);
+  return fmt::format(
+      "{} and are not slow: look for what disturbs {} at these moments (other processes, page "
+      "faults, "
+      "the network, the operating system)",
+      given.empty() ? fmt::format("The other {} are the same call", count)
+                    : fmt::format("The other {} are given the same {}", count, given),
+      group.size() == 1 ? "this rank" : "these ranks");
+}
+
+std::string call_look_text(const Group& group) {
+  const Delay& d = group[0]->stretch;
+  const mpi::CallInfo* info = mpi::find_call(d.to_call);
+  const bool has_type = info != nullptr && info->type_param >= 0;
+  const bool has_op =
+      has_type && std::any_of(info->params.begin(), info->params.end(),
+                              [](const auto& p) { return p.kind == mpi::ParamKind::kOp; });
+  const std::string given = !has_type ? ""
+                            : has_op  ? "size, datatype and operation"
+                                      : "size and datatype";
+  if (std::all_of(group.begin(), group.end(),
+                  [&](const Culprit* c) { return is_disturbed(*c, has_type); }))
+    return disturbed_text(group, given);
+  if (!has_type) return "That is the time of the MPI library itself, without waiting";
+  return fmt::format("Look at what {} is given there: its {}", call_name(d.to_call), given);
+}
+
+std::string look_text(text::PathNames& names, const Group& group) {
+  const Delay& d = group[0]->stretch;
   if (d.from_call == 0 && !d.is_call)
     return "Look at what the rank does before that, and at how it is started";
-  if (d.is_call) {
-    const mpi::CallInfo* info = mpi::find_call(d.to_call);
-    if (info == nullptr || info->type_param < 0)
-      return "That is the time of the MPI library itself, without waiting";
-    const bool has_op = std::any_of(info->params.begin(), info->params.end(),
-                                    [](const auto& p) { return p.kind == mpi::ParamKind::kOp; });
-    return fmt::format("Look at what {} is given there: its size{}", call_name(d.to_call),
-                       has_op ? ", datatype and operation" : " and datatype");
-  }
+  if (d.is_call) return call_look_text(group);
   return fmt::format("Look at what the program does after {} and before {}", first_at(names, d),
                      at(names, d.to_path, d.to_call));
 }
@@ -212,7 +244,7 @@ std::string waits_sentence(const WaitsView& view, text::PathNames& names) {
   if (!hardly.empty()) capitalise(what);
   return fmt::format("{}{}; that is {:.0f} % of all waiting ({} of {}){}. {}.", hardly, what,
                      100 * ns / all, text::time_text(ns), text::time_text(all),
-                     iterations_text(group), look_text(names, worst.stretch));
+                     iterations_text(group), look_text(names, group));
 }
 
 }  // namespace

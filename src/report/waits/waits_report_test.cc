@@ -216,6 +216,37 @@ TEST_F(WaitsReport, VerdictOfACallLooksAtWhatTheCallHas) {
   }
 }
 
+// What a call is given is not the reason where the others are given the same and are not slow.
+TEST_F(WaitsReport, VerdictOfACallThatIsSlowAFewTimes) {
+  waits_.culprits = {culprit_of(waits_.delays[0])};
+  analysis::waits::Culprit& c = waits_.culprits[0];
+  c.stretch.is_call = true;
+  c.iterations = 78;
+  c.passes = 400'000;
+  c.slow_ns = 6.81e6;
+  c.mean_ns = 2e3;
+  const auto expect = [&](const char* call, const std::string& sentence) {
+    c.stretch.to_call = c.stretch.from_call = mpi::find_call(call)->id;
+    EXPECT_NE(waits_text(view()).find(sentence), std::string::npos) << waits_text(view());
+  };
+  const std::string who =
+      "look for what disturbs this rank at these moments (other processes, page faults, the "
+      "network, the operating system).";
+  expect("MPI_Barrier", "The other 399 922 are the same call and are not slow: " + who);
+  expect("MPI_Reduce", "Look at what MPI_Reduce is given there: its size, datatype and operation.");
+  c.is_given_alike = true;
+  expect("MPI_Reduce",
+         ", in 78 of 400 000 repetitions (672 ns in the others). The other 399 922 "
+         "are given the same size, datatype and operation and are not slow: " +
+             who);
+  expect("MPI_Isend",
+         "The other 399 922 are given the same size and datatype and are not slow: " + who);
+  // In half of the repetitions it may be something regular.
+  c.iterations = 200'000;
+  c.mean_ns = 4e6;
+  expect("MPI_Isend", "Look at what MPI_Isend is given there: its size and datatype.");
+}
+
 TEST_F(WaitsReport, VerdictSaysIfThereIsHardlyAnyWaiting) {
   EXPECT_EQ(waits_text(view()).find("of their time only"), std::string::npos);
   waits_.total_ns = 100e9;
