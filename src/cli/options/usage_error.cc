@@ -42,15 +42,6 @@ std::string excluded(const CLI::App& verb) {
   return {};
 }
 
-std::string missing(const CLI::App& verb) {
-  for (const CLI::Option* option : verb.get_options()) {
-    if (!option->get_required() || option->count() > 0) continue;
-    if (!option->nonpositional()) return "no " + option->get_name() + " given";
-    return option->get_name() + " is required";
-  }
-  return {};
-}
-
 // Whether the value of an option came from its environment variable.
 bool is_from_environment(const CLI::Option& option, const std::vector<std::string>& argv) {
   const std::string variable = option.get_envname();
@@ -71,6 +62,44 @@ const CLI::Validator* validator(CLI::Option& option, int index) {
   } catch (const CLI::OptionNotFound&) {
     return nullptr;
   }
+}
+
+// How a positional stands on a command line: its name, or the words that it may be.
+std::string placed(CLI::Option& option) {
+  for (int i = 0;; ++i) {
+    const CLI::Validator* const check = validator(option, i);
+    if (check == nullptr) return option.get_name();
+    std::string words = check->get_description();
+    if (words.size() < 2 || words.front() != '{' || words.back() != '}') continue;
+    std::replace(words.begin(), words.end(), ',', '|');
+    return words.substr(1, words.size() - 2);
+  }
+}
+
+// Where a verb has several, or one that is a word out of some, a name alone says little: "no after
+// given".
+std::string missing_positional(CLI::App& verb, const CLI::Option& option) {
+  constexpr const char* kWhich[] = {"first", "second", "third", "next"};
+  std::string usage = "refrain " + verb.get_name(), place;
+  size_t count = 0, which = 0;
+  for (CLI::Option* other : verb.get_options()) {
+    if (!other->get_required() || other->nonpositional()) continue;
+    usage += " " + placed(*other);
+    if (other == &option) place = placed(*other), which = count;
+    ++count;
+  }
+  if (count == 1 && place == option.get_name()) return "no " + place + " given";
+  return std::string("the ") + kWhich[std::min<size_t>(which, 3)] + " argument (" +
+         option.get_name() + ") is missing: " + usage;
+}
+
+std::string missing(CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    if (!option->nonpositional()) return missing_positional(verb, *option);
+    return option->get_name() + " is required";
+  }
+  return {};
 }
 
 // What the option's own checks say of an empty value: they know what it should be.

@@ -24,6 +24,12 @@ class Said {
     show->add_option("--format", format_, "How")->check(one_of({"text", "json"}));
     Command* save = app_.add_subcommand("save", "Saves");
     save->add_option("-o,--output", trace_, "File")->required();
+    Command* compare = app_.add_subcommand("compare", "Compares");
+    compare->add_option("before", trace_, "File")->required();
+    compare->add_option("after", format_, "File")->required();
+    Command* look = app_.add_subcommand("look", "Looks");
+    look->add_option("what", format_, "How")->check(one_of({"once", "always"}))->required();
+    look->add_option("file", trace_, "File");
     app_.add_subcommand("secret", "Not shown")->group("");
   }
 
@@ -70,6 +76,20 @@ TEST(UsageError, Options) {
   EXPECT_EQ(command.said({"show", "a.rfn", "b.rfn"}),
             std::string("did not expect 'b.rfn'") + kHelp);
   EXPECT_EQ(command.said({"save"}), "--output is required (see `refrain save --help`)");
+}
+
+// Which argument it is, and what a command line looks like.
+TEST(UsageError, MissingArguments) {
+  Said command;
+  EXPECT_EQ(command.said({"compare"}),
+            "the first argument (before) is missing: refrain compare before after (see `refrain "
+            "compare --help`)");
+  EXPECT_EQ(command.said({"compare", "a.rfn"}),
+            "the second argument (after) is missing: refrain compare before after (see `refrain "
+            "compare --help`)");
+  EXPECT_EQ(command.said({"look"}),
+            "the first argument (what) is missing: refrain look once|always (see `refrain look "
+            "--help`)");
 }
 
 TEST(UsageError, Values) {
