@@ -23,6 +23,7 @@ struct KeptSegment {
   uint32_t calls = 0;
   int32_t loop = -1;  // of the run
   uint32_t number = 0;
+  bool is_in_vain = false;
 };
 
 struct KeptLocation {

@@ -109,6 +109,7 @@ void Cutter::begin(int64_t loop, uint64_t begin_ns, bool is_exact) {
   open_.loop = loop;
   open_.begin_ns = open_.end_ns = begin_ns;
   open_.is_exact = is_exact;
+  open_.is_in_vain = true;
   open_.mpi_ns = open_.bytes = open_.calls = open_.longest_ns = 0;
   open_.structure = {};
   open_.longest = nullptr;
@@ -129,6 +130,7 @@ void Cutter::collect(const TimedKind& call, bool is_new_event) {
   open_.mpi_ns += ns;
   open_.bytes += call.bytes;
   ++open_.calls;
+  open_.is_in_vain = open_.is_in_vain && call.kind->is_in_vain;
   open_.end_ns = std::max(open_.end_ns, end_ns);
   if (open_.longest == nullptr || ns > open_.longest_ns)
     open_.longest = call.kind, open_.longest_ns = ns;
@@ -171,6 +173,7 @@ void Cutter::hand_over(Open& open, uint64_t most_before_ns) {
   out.mpi_ns = open.mpi_ns;
   out.bytes = open.bytes;
   out.calls = open.calls;
+  out.is_in_vain = open.is_in_vain;
   out.structure = open.structure.value();
   out.longest = open.longest;
   out.longest_ns = open.longest_ns;

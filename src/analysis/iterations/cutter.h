@@ -34,6 +34,7 @@ struct Segment {
   int64_t loop = -1;  // a LocalLoop; -1: between loops
   uint64_t begin_ns = 0, end_ns = 0;
   uint64_t mpi_ns = 0, bytes = 0, calls = 0;
+  bool is_in_vain = false;  // all of its calls asked and found nothing
   uint64_t structure = 0;
   const CallKind* longest = nullptr;  // the kind of its longest call
   uint64_t longest_ns = 0;
@@ -61,6 +62,7 @@ class Cutter {
     uint64_t longest_ns = 0;
     std::vector<uint64_t> times;  // begin and end of each event
     bool is_exact = false;        // begins where the program says so
+    bool is_in_vain = true;       // so far
   };
 
   void collect(const TimedKind& call, bool is_new_event);

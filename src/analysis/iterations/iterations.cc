@@ -1,19 +1,16 @@
 #include "analysis/iterations/iterations.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/iterations/behaviours.h"
 #include "analysis/iterations/cutter.h"
 #include "analysis/iterations/likeness.h"
+#include "analysis/iterations/numbers.h"
 #include "analysis/waits/wait_states.h"
-#include "base/median.h"
 #include "events/buffers/transfers.h"
 #include "events/payload.h"
 #include "reader/time_store.h"
@@ -30,8 +27,6 @@ using iterations::LocalLoop;
 
 // Loops with fewer iterations in all are none; those of a single call need more.
 constexpr uint64_t kLeastIterations = 3, kLeastOfOneCall = 8;
-// An outlier is longer than the median by so many typical deviations, and by this part of it.
-constexpr double kOutlierDeviations = 5, kOutlierShare = 0.2;
 
 // A loop of the run, while it is found.
 struct Loop {
@@ -42,61 +37,6 @@ struct Loop {
   std::set<Rank> ranks;
   std::map<std::pair<CallId, DefinitionId>, uint64_t> longest;  // ns, by call
 };
-
-IterationStats stats_of(std::vector<double> values) {
-  IterationStats out;
-  if (values.empty()) return out;
-  out.min = out.max = values[0];
-  for (const double v : values) {
-    out.sum += v;
-    out.min = std::min(out.min, v);
-    out.max = std::max(out.max, v);
-  }
-  out.mean = out.sum / static_cast<double>(values.size());
-  out.median = base::median(std::span(values));
-  return out;
-}
-
-// Slope, what it makes over all, and the fit of the straight line.
-void put_trend(const std::vector<double>& values, IterationLoop& out) {
-  const auto n = static_cast<double>(values.size());
-  if (values.size() < 3 || out.duration_ns.mean <= 0) return;
-  double xy = 0, xx = 0, yy = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double x = static_cast<double>(i) - (n - 1) / 2, y = values[i] - out.duration_ns.mean;
-    xy += x * y;
-    xx += x * x;
-    yy += y * y;
-  }
-  out.trend_ns = xy / xx;
-  out.trend_share = out.trend_ns * (n - 1) / out.duration_ns.mean;
-  out.trend_fit = yy > 0 ? xy * xy / (xx * yy) : 0;
-}
-
-void put_numbers(IterationLoop& out) {
-  std::vector<double> duration, mpi, waiting, bytes;
-  for (size_t i = 0; i < out.rows.size(); ++i) {
-    const IterationRow& row = out.rows[i];
-    duration.push_back(static_cast<double>(row.longest_ns));
-    mpi.push_back(row.mpi_ns);
-    waiting.push_back(row.waiting_ns);
-    bytes.push_back(static_cast<double>(row.bytes));
-    if (row.longest_ns > out.rows[out.slowest].longest_ns) out.slowest = i;
-  }
-  out.duration_ns = stats_of(duration);
-  out.mpi_ns = stats_of(mpi);
-  out.waiting_ns = stats_of(waiting);
-  out.bytes = stats_of(bytes);
-  put_trend(duration, out);
-  std::vector<double> deviations;
-  deviations.reserve(duration.size());
-  for (const double v : duration) deviations.push_back(std::abs(v - out.duration_ns.median));
-  const double typical = 1.4826 * base::median(std::span(deviations));
-  const double limit = out.duration_ns.median + std::max(kOutlierDeviations * typical,
-                                                         kOutlierShare * out.duration_ns.median);
-  for (size_t i = 0; i < duration.size(); ++i)
-    if (duration[i] > limit) out.outliers.push_back(i);
-}
 
 class WaitAdder final : public Observer {
  public:
@@ -112,16 +52,6 @@ class WaitAdder final : public Observer {
 };
 
 }  // namespace
-
-bool IterationLoop::has_clear_trend() const {
-  constexpr double kLeastShare = 0.1, kLeastFit = 0.5;
-  // t*t / (t*t + n - 2) of n = 3 to 7 iterations, where t is what Student's distribution with n - 2
-  // degrees of freedom exceeds in 5 % of cases, on both sides. Of 8 it is below kLeastFit.
-  constexpr double kFitByChance[] = {0.994, 0.903, 0.772, 0.659, 0.570};
-  const size_t n = rows.size();
-  if (n < 3 || std::abs(trend_share) < kLeastShare) return false;
-  return trend_fit >= (n - 3 < std::size(kFitByChance) ? kFitByChance[n - 3] : kLeastFit);
-}
 
 struct IterationTable::Impl {
   Impl(const Trace& of, const IterationOptions& how)
@@ -209,6 +139,7 @@ struct IterationTable::Impl {
     out_segment.bytes = s.bytes;
     out_segment.calls = static_cast<uint32_t>(std::min<uint64_t>(s.calls, UINT32_MAX));
     out_segment.loop = static_cast<int32_t>(s.loop);
+    out_segment.is_in_vain = s.is_in_vain;
     if (options.with_behaviours) finder.add(s);
   }
 
@@ -231,12 +162,39 @@ struct IterationTable::Impl {
     return best;
   }
 
+  // A loop most of whose rounds only ask in vain is a way to wait: their number says how often the
+  // thread asked, not what the program repeats. By local loop, whether it is one.
+  std::vector<uint8_t> drop_polling(KeptLocation& kept, const std::vector<LocalLoop>& locals) {
+    std::vector<uint64_t> rounds(locals.size()), in_vain(locals.size());
+    for (const KeptSegment& s : kept.segments) {
+      if (s.loop < 0) continue;
+      ++rounds[static_cast<size_t>(s.loop)];
+      in_vain[static_cast<size_t>(s.loop)] += s.is_in_vain ? 1 : 0;
+    }
+    std::vector<uint8_t> out_loops(locals.size());
+    for (size_t i = 0; i < locals.size(); ++i) {
+      out_loops[i] = locals[i].name.empty() && 2 * in_vain[i] > rounds[i] ? 1 : 0;
+      if (out_loops[i] != 0 && rounds[i] >= least_of(locals[i])) out.polling_rounds += rounds[i];
+    }
+    for (KeptSegment& s : kept.segments)
+      if (s.loop >= 0 && out_loops[static_cast<size_t>(s.loop)] != 0) s.loop = -1;
+    return out_loops;
+  }
+
+  static uint64_t least_of(const LocalLoop& loop) {
+    if (!loop.name.empty()) return 2;  // a mark
+    return loop.calls.size() > 1 ? kLeastIterations : kLeastOfOneCall;
+  }
+
   void number(KeptLocation& kept, const std::vector<LocalLoop>& locals,
               const std::vector<std::map<std::pair<CallId, DefinitionId>, uint64_t>>& longest) {
-    std::vector<size_t> loop_of;
-    for (const LocalLoop& local : locals) loop_of.push_back(find_loop(local));
+    const std::vector<uint8_t> only_asks = drop_polling(kept, locals);
+    std::vector<size_t> loop_of(locals.size());
+    for (size_t i = 0; i < locals.size(); ++i)
+      if (only_asks[i] == 0) loop_of[i] = find_loop(locals[i]);
     for (size_t i = 0; i < longest.size(); ++i)
-      for (const auto& [call, ns] : longest[i]) loops[loop_of[i]].longest[call] += ns;
+      for (const auto& [call, ns] : longest[i])
+        if (only_asks[i] == 0) loops[loop_of[i]].longest[call] += ns;
     std::map<size_t, uint32_t> counts;
     for (KeptSegment& s : kept.segments) {
       if (s.loop < 0) continue;
@@ -253,11 +211,8 @@ struct IterationTable::Impl {
   // And orders the others by time.
   void drop_short_loops() {
     std::vector<size_t> order;
-    for (size_t i = 0; i < loops.size(); ++i) {
-      const bool is_mark = !loops[i].name.empty();
-      const uint64_t least = loops[i].like.calls.size() > 1 ? kLeastIterations : kLeastOfOneCall;
-      if (loops[i].most >= (is_mark ? 2 : least)) order.push_back(i);
-    }
+    for (size_t i = 0; i < loops.size(); ++i)
+      if (loops[i].most >= least_of(loops[i].like)) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [this](size_t a, size_t b) { return loops[a].begin_ns < loops[b].begin_ns; });
     std::vector<int32_t> place(loops.size(), -1);
@@ -298,7 +253,7 @@ struct IterationTable::Impl {
       for (size_t n = 0; n < loop.rows.size(); ++n) loop.rows[n].number = n;
     }
     put_rows();
-    for (IterationLoop& loop : out.loops) put_numbers(loop);
+    for (IterationLoop& loop : out.loops) iterations::put_numbers(loop);
   }
 
   void put_rows() {

@@ -124,6 +124,8 @@ struct Iterations {
   std::vector<IterationLoop> loops;  // by their first begin
   Behaviours behaviours;             // where they were asked for
   uint64_t untimed = 0;              // calls without a time: in none
+  // Of loops that only ask in vain (MPI_Test and similar), of all threads: they wait, and are none.
+  uint64_t polling_rounds = 0;
 };
 
 // In two steps, for whoever has the waits of the run already.

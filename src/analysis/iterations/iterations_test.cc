@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/iterations/likeness.h"
+#include "reader/test_trace.h"
 
 namespace refrain::analysis {
 namespace {
@@ -45,6 +46,82 @@ TEST(Trend, IsNamedWhereChanceDoesNotExplainIt) {
   EXPECT_FALSE(is_named(100, 0.5, 0.49));
   EXPECT_FALSE(is_named(100, 0.09, 0.99));
   EXPECT_FALSE(is_named(0, 0, 0));
+}
+
+// What a rank does, one call after another, 10 ns each.
+class Calls {
+ public:
+  Calls() : world_(builder_.world()), barrier_(of("MPI_Barrier", 0x100, {})) {
+    for (int i = 0; i < 2; ++i)
+      for (const int64_t flag : {0, 1}) probe_[i][flag] = of("MPI_Iprobe", 0x200 + i, {flag});
+  }
+
+  Calls& barrier() { return add(barrier_); }
+  // In vain where it finds nothing; at one of two call sites.
+  Calls& probe(int at, int64_t finds) { return add(probe_[at][finds]); }
+  Iterations find() {
+    builder_.group({0}, calls_);
+    std::vector<std::pair<uint64_t, uint64_t>> times;
+    for (uint64_t i = 0; i < calls_.size(); ++i) times.emplace_back(20 * i, 20 * i + 10);
+    builder_.times(0, times);
+    const auto found = find_iterations(builder_.open(), {});
+    EXPECT_TRUE(found.ok());
+    return found.ok() ? *found : Iterations{};
+  }
+
+ private:
+  uint32_t of(const char* name, int64_t offset, const std::vector<int64_t>& flag) {
+    reader::ShapeWriter s(name);
+    s.object(builder_.site("/no/such/app", "", offset));
+    if (!flag.empty()) s.constant("MPI_ANY_SOURCE").integer(0);
+    s.object(world_);
+    for (const int64_t f : flag) s.integer(f).none();
+    return builder_.signature(s);
+  }
+  Calls& add(uint32_t call) {
+    calls_.push_back(call);
+    return *this;
+  }
+
+  reader::TraceBuilder builder_{1};
+  uint32_t world_, barrier_, probe_[2][2] = {};
+  std::vector<uint32_t> calls_;
+};
+
+// The rounds of a loop that asks two things in turn say how long it waited, and are no iterations.
+TEST(Iterations, LeaveOutLoopsThatOnlyAskInVain) {
+  Calls calls;
+  for (int step = 0; step < 10; ++step) calls.barrier().probe(0, 1);
+  for (int round = 0; round < 500; ++round) calls.probe(0, 0).probe(1, 0);
+  calls.probe(1, 1);
+  const Iterations found = calls.find();
+  ASSERT_EQ(found.loops.size(), 1U);
+  EXPECT_EQ(found.loops[0].rows.size(), 10U);
+  EXPECT_EQ(found.loops[0].name, "loop_1");
+  EXPECT_NEAR(static_cast<double>(found.polling_rounds), 500, 2);
+}
+
+TEST(Iterations, HaveNoLoopsWhereAllOnlyAskInVain) {
+  Calls calls;
+  for (int round = 0; round < 500; ++round) calls.probe(0, 0).probe(1, 0);
+  const Iterations found = calls.find();
+  EXPECT_TRUE(found.loops.empty());
+  EXPECT_NEAR(static_cast<double>(found.polling_rounds), 500, 2);
+}
+
+// A round that finds something, or does something beside asking, is an iteration.
+TEST(Iterations, KeepLoopsThatFindOrDoSomething) {
+  Calls finds, does;
+  for (int round = 0; round < 100; ++round) {
+    finds.probe(0, 0).probe(1, 1);
+    does.probe(0, 0).probe(1, 0).barrier();
+  }
+  for (Calls* calls : {&finds, &does}) {
+    const Iterations found = calls->find();
+    ASSERT_EQ(found.loops.size(), 1U);
+    EXPECT_EQ(found.loops[0].rows.size(), 100U);
+    EXPECT_EQ(found.polling_rounds, 0U);
+  }
 }
 
 }  // namespace

@@ -11,11 +11,25 @@
 
 namespace refrain::analysis::iterations {
 
+namespace {
+
+// Whether a poll found nothing: by its flag, or by the requests that it names.
+bool is_in_vain(const Signature& signature) {
+  if (signature.failed()) return false;
+  if (const Value* flag = signature.find("flag"); flag != nullptr)
+    return flag->at_exit().integer_or(0) == 0;
+  const Value* indices = signature.find("array_of_indices");
+  return indices != nullptr && indices->at_exit().size() == 0;
+}
+
+}  // namespace
+
 CallKind kind_of(const Trace& trace, const reader::SourcePaths& paths, const Signature& signature) {
   CallKind kind;
   kind.call = signature.call;
   kind.path = paths.of(signature.site);
   kind.is_poll = mpi::meaning_of(signature.call).how == mpi::How::kPolls;
+  kind.is_in_vain = kind.is_poll && is_in_vain(signature);
   kind.mark = reduce::mark_of(trace, signature);
   kind.key = format::mix_keys(signature.call, kind.path);
   return kind;

@@ -24,7 +24,8 @@ struct CallKind {
   uint64_t key = 0;  // equal where function and call path are, on all ranks
   CallId call = 0;
   DefinitionId path = kNoDefinition;
-  bool is_poll = false;  // may ask in vain: several in a row at one place are one event
+  bool is_poll = false;     // may ask in vain: several in a row at one place are one event
+  bool is_in_vain = false;  // a poll that found nothing
   format::Mark mark;
 };
 

@@ -55,9 +55,48 @@ Json loop_json(const IterationsView& view, const analysis::IterationLoop& loop) 
                 {"is_clear", loop.has_clear_trend()}}}};
   out["outliers"] = Json::array();
   for (const size_t i : loop.outliers) out["outliers"].push_back(loop.rows[i].number);
-  out["rows"] = Json::array();
-  for (const analysis::IterationRow& row : loop.rows) out["rows"].push_back(row_json(row));
   return out;
+}
+
+// As dump() writes it `depth` levels deep.
+std::string dumped(const Json& json, size_t depth) {
+  std::string out;
+  for (const char c : json.dump(2, ' ', false, Json::error_handler_t::replace)) {
+    out += c;
+    if (c == '\n') out.append(2 * depth, ' ');
+  }
+  return out;
+}
+
+// An array as the last member of an object that is open, whose items are made one at a time: a run
+// has millions of iterations, and one takes several times as much memory as a value than as text.
+template <class Items, class Write>
+void append_array(const char* name, const Items& items, size_t depth, std::string& out,
+                  Write&& write) {
+  out += fmt::format(",\n{:{}}\"{}\": [", "", 2 * depth, name);
+  bool is_first = true;
+  for (const auto& item : items) {
+    out += fmt::format("{}\n{:{}}", is_first ? "" : ",", "", 2 * (depth + 1));
+    is_first = false;
+    write(item);
+  }
+  if (!is_first) out += fmt::format("\n{:{}}", "", 2 * depth);
+  out += ']';
+}
+
+// Without the end of the object, so that members can follow.
+std::string opened(const Json& object, size_t depth) {
+  std::string out = dumped(object, depth);
+  out.resize(out.rfind('\n'));
+  return out;
+}
+
+void append_loop(const IterationsView& view, const analysis::IterationLoop& loop,
+                 std::string& out) {
+  out += opened(loop_json(view, loop), 2);
+  append_array("rows", loop.rows, 3, out,
+               [&](const analysis::IterationRow& row) { out += dumped(row_json(row), 4); });
+  out += "\n    }";
 }
 
 Json behaviours_json(const IterationsView& view) {
@@ -107,18 +146,19 @@ Json behaviours_json(const IterationsView& view) {
 }  // namespace
 
 std::string iterations_json(const IterationsView& view) {
-  Json out;
-  out["trace"] = view.trace.name();
-  out["complete"] = view.trace.info().complete;
-  out["rank_count"] = view.trace.rank_count();
-  add_stood_for(out, view.trace, MadeOf::kTimes);
-  out["source"] = view.iterations.from_marks ? "marks" : "loops";
-  out["untimed"] = view.iterations.untimed;
-  out["loops"] = Json::array();
-  for (const analysis::IterationLoop& loop : view.iterations.loops)
-    out["loops"].push_back(loop_json(view, loop));
-  if (view.behaviours) out["behaviours"] = behaviours_json(view);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json head;
+  head["trace"] = view.trace.name();
+  head["complete"] = view.trace.info().complete;
+  head["rank_count"] = view.trace.rank_count();
+  add_stood_for(head, view.trace, MadeOf::kTimes);
+  head["source"] = view.iterations.from_marks ? "marks" : "loops";
+  head["untimed"] = view.iterations.untimed;
+  head["polling_rounds"] = view.iterations.polling_rounds;
+  std::string out = opened(head, 0);
+  append_array("loops", view.iterations.loops, 1, out,
+               [&](const analysis::IterationLoop& loop) { append_loop(view, loop, out); });
+  if (view.behaviours) out += ",\n  \"behaviours\": " + dumped(behaviours_json(view), 1);
+  return out + "\n}\n";
 }
 
 std::string iterations_csv(const IterationsView& view) {

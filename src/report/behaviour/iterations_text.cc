@@ -275,6 +275,10 @@ std::string iterations_text(const IterationsView& view) {
   if (all.untimed > 0)
     out += fmt::format("\n{} without a time, in no iteration\n",
                        text::counted_text(all.untimed, "call"));
+  if (all.polling_rounds > 0)
+    out +=
+        fmt::format("\n{} of loops that only ask in vain (MPI_Test and similar), in no iteration\n",
+                    text::counted_text(all.polling_rounds, "round"));
   return out;
 }
 
