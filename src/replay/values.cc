@@ -9,6 +9,7 @@
 #include "replay/engine.h"
 #include "replay/objects/stand_ins.h"
 #include "replay/reissue.h"
+#include "replay/room.h"
 #include "replay/threads/touches.h"
 
 namespace refrain::replay {
@@ -16,19 +17,6 @@ namespace {
 
 using mpi::Direction;
 using mpi::ParamKind;
-
-constexpr size_t kMostRoom = size_t{1} << 20;
-
-// Elements that an output may have: what the call's numbers allow.
-size_t room_of(const Signature& signature, size_t recorded) {
-  size_t room = std::max<size_t>(recorded, 1);
-  for (const Argument& argument : signature.args) {
-    const Value& value = argument.value.at_entry();
-    if (value.is_integer() && value.number > 0)
-      room = std::max(room, std::min(static_cast<size_t>(value.number) + 1, kMostRoom));
-  }
-  return room + 64;
-}
 
 bool is_with_nobody(const mpi::CallInfo& info, const Arguments& arguments) {
   for (size_t i = 0; i < info.params.size(); ++i)
@@ -123,8 +111,7 @@ base::Status Engine::fill_handles(const Frame& frame, ParamKind kind, const Valu
 void Engine::prepare_output(const Frame& frame, size_t i, Slot& slot) const {
   const mpi::ParamInfo& param = frame.info.params[i];
   const Value& value = frame.signature.args[i].value;
-  slot.room = room_of(frame.signature, value.size());
-  if (param.kind == ParamKind::kString) slot.room += 8192;
+  slot.room = room_of(frame.signature, frame.info, i);
   // A constant in the place of an output: MPI_STATUS_IGNORE, MPI_UNWEIGHTED.
   const bool has_place = param.kind == ParamKind::kStatus || param.is_array;
   if (value.kind == ValueKind::kConstant && has_place) {
@@ -190,7 +177,7 @@ base::Status Engine::prepare_one(Frame& frame, size_t i) {
     case ParamKind::kPointer: return base::Done{};
     default: break;
   }
-  if (param.direction == Direction::kInOut) slot.room = room_of(frame.signature, entry.size());
+  if (param.direction == Direction::kInOut) slot.room = room_of(frame.signature, frame.info, i);
   if (entry.is_array() && entry.size() == 0 && param.kind == ParamKind::kRequest) {
     slot.is_address = true;  // the program passed none
     return base::Done{};

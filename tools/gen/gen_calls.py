@@ -6,6 +6,7 @@ usage: gen_calls.py --spec DIR --out DIR     (writes DIR/mpi/*.h and *.inc)
 
 import argparse
 import os
+import re
 import sys
 
 import spec
@@ -132,6 +133,32 @@ def call_meanings(calls):
     return '\n'.join(lines + ['constexpr MeaningRow kMeanings[] = {'] + rows + ['};', ''])
 
 
+def most_elements(call, param):
+    """The parameter whose value at entry is the most elements of `param`, an output; -1: the table does not tell."""
+    if not param.lengths:
+        return -1
+    length = param.lengths[0]
+    bounded = re.match(r'min\((\w+),', length)
+    at = call.index(bounded[1] if bounded else length)
+    if at >= 0 and call.params[at].direction == 'out':
+        # How many of an array have completed: no more than that has.
+        given = next((p for p in call.params if p.is_array and p.direction != 'out'), None)
+        at = call.index(given.lengths[0]) if given else -1
+    return at
+
+
+def output_lengths(calls):
+    """Arrays that a call fills, and what says how many elements these may have; NAME_c shares these."""
+    base = {c.id: c for c in calls}
+    lines = [NOTICE, 'constexpr OutputRow kOutputs[] = {']
+    for call in calls:
+        origin = base.get(call.id - spec.LARGE_DISTANCE, call)
+        for i, param in enumerate(origin.params):
+            if param.direction != 'in' and param.lengths:
+                lines.append(f'    {{{call.id}, {i}, {most_elements(origin, param)}}},')
+    return '\n'.join(lines + ['};', ''])
+
+
 def constant_names(constants):
     lines = [NOTICE, 'constexpr ConstantName kConstants[] = {']
     rows = sorted((value, name) for name, value in constants.ids.items())
@@ -153,6 +180,7 @@ def main():
     for name, text in (('call_ids.h', call_ids(calls)), ('constant_ids.h', constant_ids(constants)),
                        ('call_rows.inc', call_rows(calls)),
                        ('call_meanings.inc', call_meanings(calls)),
+                       ('output_lengths.inc', output_lengths(calls)),
                        ('constant_names.inc', constant_names(constants))):
         write_if_changed(os.path.join(args.out, 'mpi', name), text)
 
