@@ -13,8 +13,8 @@ and no more. `wait`: what ranks are in MPI for on that machine, in relation, wit
 
 Error = (measured - predicted) / measured, of the mean of the seeds; `inside`: how many of the seeds' runs are in the
 interval of 90 %; `half_width`: of that, in relation. With --others also `--contention none` and SimGrid's replay of
-`refrain convert --to ti`, which drops some calls. BT and SP run on squares: 144 stands for 128. LogGOPSim is compared
-by nothing here.
+`refrain convert --to ti`, which drops some calls. BT and SP run on squares: 144 stands for 128. LogGOPSim is
+compared by loggopsim.py, as it knows neither shared links nor these collectives.
 
 Exit status 3 where the mean of all errors is above 3 %, one is above 6 %, or half an interval above 8 %.
 Writes DIR/predict.csv and DIR/predict.json.
