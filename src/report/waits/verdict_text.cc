@@ -145,11 +145,14 @@ std::string what_it_does(text::PathNames& names, const Group& group) {
 }
 
 // Where a call is slow a few times, and is given the same in the others, what it is given is not
-// the reason.
-bool is_disturbed(const Culprit& c, bool has_type) {
+// the reason. A call that completes requests is given what those are about, which is not known
+// here.
+bool is_disturbed(const Culprit& c, const mpi::CallInfo& info) {
   const auto few = kFew * static_cast<double>(c.passes);
-  return is_slow_at_times(c) && static_cast<double>(c.iterations) <= few &&
-         (!has_type || c.is_given_alike);
+  if (!is_slow_at_times(c) || static_cast<double>(c.iterations) > few) return false;
+  if (info.type_param >= 0) return c.is_given_alike;
+  return std::none_of(info.params.begin(), info.params.end(),
+                      [](const auto& p) { return p.kind == mpi::ParamKind::kRequest; });
 }
 
 std::string disturbed_text(const Group& group, const std::string& given) {
@@ -175,8 +178,8 @@ std::string call_look_text(const Group& group) {
   const std::string given = !has_type ? ""
                             : has_op  ? "size, datatype and operation"
                                       : "size and datatype";
-  if (std::all_of(group.begin(), group.end(),
-                  [&](const Culprit* c) { return is_disturbed(*c, has_type); }))
+  if (info != nullptr && std::all_of(group.begin(), group.end(),
+                                     [&](const Culprit* c) { return is_disturbed(*c, *info); }))
     return disturbed_text(group, given);
   if (!has_type) return "That is the time of the MPI library itself, without waiting";
   return fmt::format("Look at what {} is given there: its {}", call_name(d.to_call), given);
