@@ -66,6 +66,7 @@ base::Status Engine::run() {
   for (uint64_t i = 0; i < options_.repeats; ++i) {
     is_last_ = i + 1 == options_.repeats;
     if (auto good = run_once(); !good.ok()) return good;
+    end_sessions();
   }
   release_session();
   return base::Done{};
@@ -139,6 +140,7 @@ base::Status Engine::make(Frame& frame) {
   if (id == mpi::kMPI_Finalize) return finalize(frame);
   if (plan::starts_job(id)) return spawn(frame);
   if (id == mpi::kMPI_Session_init) hold_session();
+  if (id == mpi::kMPI_Session_finalize) note_session(frame);
   if (id == mpi::kMPI_Win_test) return test_window(frame);
   if (id == mpi::kMPI_Parrived) return ask_for_part(frame);
   if (frame.info.group == mpi::CallGroup::kCompletion &&
@@ -151,6 +153,7 @@ base::Status Engine::make(Frame& frame) {
   if (auto good = call(frame); !good.ok()) return good;
   bind_outputs(frame);
   keep_memory(frame);
+  if (id == mpi::kMPI_Session_init) note_session(frame);
   return base::Done{};
 }
 

@@ -82,10 +82,13 @@ class Engine {
   const Counts& counts() const { return counts_; }
   uint64_t wanted_ns() const { return pace_.wanted_ns() + state_.wanted_ns; }
   uint64_t spent_ns() const { return pace_.spent_ns() + state_.spent_ns; }
-  // From the end of MPI_Init to the begin of MPI_Finalize, of each repeat.
+  // From the end of MPI_Init to the begin of MPI_Finalize, of each repeat; with sessions alone,
+  // from the end of the first MPI_Session_init to the begin of the last MPI_Session_finalize.
   const std::vector<double>& seconds() const { return seconds_; }
   // The same as recorded; 0 where the trace has no times of single calls.
   double recorded_seconds() const { return recorded_s_; }
+  // All ranks of the job, while `at_end` is called.
+  MPI_Comm job() const;
 
  private:
   using ObjectKey = RankState::ObjectKey;
@@ -139,6 +142,8 @@ class Engine {
 
   // ---- lifetime.cc ----
   void note_seconds();
+  void note_session(const Frame& frame);
+  void end_sessions();
   base::Status start_mpi(Frame& frame);
   base::Status finalize(Frame& frame);
   void hold_session();
@@ -289,7 +294,10 @@ class Engine {
   bool has_started_ = false, is_last_ = true;
   size_t next_wait_ = 0;  // of state_.order
   std::mt19937_64 random_{options_.seed * 1000003 + static_cast<uint64_t>(rank_) * 1009 + thread_};
-  uint64_t began_ns_ = 0;  // of run_clock()
+  uint64_t began_ns_ = 0;     // of run_clock()
+  bool has_session_ = false;  // without MPI_Init, in this repeat
+  uint64_t session_ended_ns_ = 0, recorded_session_end_ns_ = 0;
+  uint64_t job_ = 0;  // a communicator of the engine's own, where there is no MPI_COMM_WORLD
   std::vector<double> seconds_;
   uint64_t recorded_begin_ns_ = 0;  // the end of MPI_Init in the trace
   double recorded_s_ = 0;

@@ -78,9 +78,9 @@ bool wrong_size(const Trace& trace, int64_t size) {
 }
 
 template <class T>
-T over_ranks(T mine, MPI_Datatype type, MPI_Op op) {
+T over_ranks(T mine, MPI_Datatype type, MPI_Op op, MPI_Comm job) {
   T all = mine;
-  REFRAIN_QUIET(MPI_Allreduce)(&mine, &all, 1, type, op, MPI_COMM_WORLD);
+  REFRAIN_QUIET(MPI_Allreduce)(&mine, &all, 1, type, op, job);
   return all;
 }
 
@@ -88,21 +88,22 @@ T over_ranks(T mine, MPI_Datatype type, MPI_Op op) {
 Summary summary_of(const Engine& engine, double app_s) {
   Summary out;
   // What is replayed, where the trace tells it; else all of the run.
-  const double recorded = over_ranks(engine.recorded_seconds(), MPI_DOUBLE, MPI_MAX);
+  const MPI_Comm job = engine.job();
+  const double recorded = over_ranks(engine.recorded_seconds(), MPI_DOUBLE, MPI_MAX, job);
   out.app_s = recorded > 0 ? recorded : app_s;
   out.repeats = engine.seconds().size();
   std::vector<double> seconds;
   for (const double mine : engine.seconds())
-    seconds.push_back(over_ranks(mine, MPI_DOUBLE, MPI_MAX));
+    seconds.push_back(over_ranks(mine, MPI_DOUBLE, MPI_MAX, job));
   for (const double s : seconds) out.replay_s += s / static_cast<double>(seconds.size());
   double squares = 0;
   for (const double s : seconds) squares += (s - out.replay_s) * (s - out.replay_s);
   const auto n = static_cast<double>(seconds.size());
   if (n > 1) out.ci95_s = 1.96 * std::sqrt(squares / (n - 1) / n);
-  const auto wanted = over_ranks(static_cast<double>(engine.wanted_ns()), MPI_DOUBLE, MPI_SUM);
-  const auto spent = over_ranks(static_cast<double>(engine.spent_ns()), MPI_DOUBLE, MPI_SUM);
+  const auto wanted = over_ranks(static_cast<double>(engine.wanted_ns()), MPI_DOUBLE, MPI_SUM, job);
+  const auto spent = over_ranks(static_cast<double>(engine.spent_ns()), MPI_DOUBLE, MPI_SUM, job);
   out.compute_error = wanted > 0 ? spent / wanted - 1 : 0;
-  const auto sum = [](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM); };
+  const auto sum = [job](uint64_t mine) { return over_ranks(mine, MPI_UINT64_T, MPI_SUM, job); };
   const Counts& counts = engine.counts();
   out.counts = {sum(counts.calls),      sum(counts.skipped), sum(counts.left_out),
                 sum(counts.by_another), sum(counts.masked),  sum(counts.infos),

@@ -65,6 +65,48 @@ void Engine::release_session() {
 #endif
 }
 
+// MPI_Init and MPI_Finalize tell where the run begins and ends, if the program calls them.
+void Engine::note_session(const Frame& frame) {
+  if (has_started_) return;
+  const uint64_t now_ns = run_clock().now_ns();
+  if (frame.info.id == mpi::kMPI_Session_finalize) {
+    session_ended_ns_ = now_ns;
+    recorded_session_end_ns_ = frame.staged.begin_ns;
+  } else if (!has_session_) {
+    has_session_ = true;
+    began_ns_ = session_ended_ns_ = now_ns;
+    recorded_begin_ns_ = recorded_session_end_ns_ = frame.staged.end_ns;
+  }
+}
+
+// The end of a repeat without MPI_Finalize: what the job has done is told by a communicator of the
+// session that is held. Not where ranks end early, as some may not have come to their first
+// session.
+void Engine::end_sessions() {
+#if MPI_VERSION >= 4
+  if (!has_session_ || has_started_ || options_.most_calls != UINT64_MAX) return;
+  has_session_ = false;
+  seconds_.push_back(static_cast<double>(session_ended_ns_ - began_ns_) / 1e9);
+  recorded_s_ = static_cast<double>(recorded_session_end_ns_ - recorded_begin_ns_) / 1e9;
+  if (!is_last_ || !options_.at_end) return;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm job = MPI_COMM_NULL;
+  REFRAIN_QUIET(MPI_Group_from_session_pset)
+  (mpi_runtime::handle_of<MPI_Session>(held_session_), "mpi://WORLD", &all);
+  REFRAIN_QUIET(MPI_Comm_create_from_group)
+  (all, "refrain.replay", MPI_INFO_NULL, MPI_ERRORS_RETURN, &job);
+  job_ = mpi_runtime::handle_key(job);
+  options_.at_end(*this);
+  job_ = 0;
+  REFRAIN_QUIET(MPI_Comm_free)(&job);
+  REFRAIN_QUIET(MPI_Group_free)(&all);
+#endif
+}
+
+MPI_Comm Engine::job() const {
+  return job_ == 0 ? MPI_COMM_WORLD : mpi_runtime::handle_of<MPI_Comm>(job_);
+}
+
 void Engine::note_seconds() {
   seconds_.push_back(static_cast<double>(run_clock().now_ns() - began_ns_) / 1e9);
 }

@@ -35,7 +35,7 @@ PATIENCE = 10
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent_any", "coll_blocking", "coll_vectors",
           "comm_basic", "datatypes", "files", "rma_dynamic", "win_attributes", "user_op", "threads_hand_over",
-          "threads_names_again", "graph_order", "sizes_x")
+          "threads_names_again", "graph_order", "sizes_x", "sessions_only")
 options = None
 
 
@@ -104,6 +104,8 @@ def replay(entry, ranks, trace, folder, number=1):
         return sorted(set(re.findall(r"cannot replay (\w+)", outcome.stderr.decode(errors="replace"))))
     if outcome.status not in (0, INCOMPLETE):
         raise Failure("the replay exits with %d: %s" % (outcome.status, said(outcome)))
+    if b"replayed 0 calls" in outcome.stdout:
+        raise Failure("the replay says that it made no call")
     compare(again, trace)
     for started in sorted(glob.glob(trace[:-len(".rfn")] + ".spawn*.rfn")):
         compare(again[:-len(".rfn")] + started[len(trace) - len(".rfn"):], started)
