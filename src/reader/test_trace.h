@@ -152,7 +152,8 @@ class TraceBuilder {
       data_.durations[call].count += group.ranks.size();
     }
     data_.grammars.push_back(builder.finish());
-    group.locations.push_back({number, static_cast<uint32_t>(data_.grammars.size() - 1)});
+    group.locations.push_back(
+        {static_cast<uint32_t>(number), static_cast<uint32_t>(data_.grammars.size() - 1)});
   }
   // Begin and end of every call of thread 0 of a rank, in ns since its MPI_Init. After group().
   void times(uint64_t rank, const std::vector<std::pair<uint64_t, uint64_t>>& times,
