@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Call paths of mpi4py programs are those that the programs write down themselves.
 
-    frames.py --refrain build/refrain --libraries build/src/tracer --shim yield.so --hold hold_reading.so
+    frames.py --refrain build/refrain --libraries build/src/tracer --shim yield.so --hold hold_reading.so \
+              --in-turn in_turn.so
 
 Other interpreters than the system's are taken from PATH (python3.9 and so on), from ~/.pyenv/versions, and from
 REFRAIN_TEST_PYTHONS (paths, with a colon between two).
@@ -10,6 +11,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +92,31 @@ class Frames(unittest.TestCase):
     def test_threads(self):
         self.compare("threads", ranks=1)
 
+    def test_c_that_is_called_in_turn(self):
+        with tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
+            check = os.path.join(folder, "unwound")
+            calls, written, info, _ = record(folder, "in_turn", "--callpath=16", ranks=1, preload=[options.in_turn],
+                                             env={"REFRAIN_CHECK_PATHS": check})
+            with open(check, encoding="utf-8") as file:
+                unwound = int(re.fullmatch(r"paths (\d+) differ 0 wrong 0 by_libunwind \d+\n", file.read())[1])
+            barriers = [steps(c) for c in calls if c["call"] == "MPI_Barrier"]
+            in_c = [sum(".py:" not in step[0] for step in path) for path in barriers]
+            # As many frames as C has alone.
+            short, short_notes, _, _ = record(folder, "in_turn", "--callpath=%d" % in_c[0], ranks=1,
+                                              preload=[options.in_turn])
+        lines = written[:-1]
+        self.assertEqual(len(barriers), len(lines))
+        self.assertEqual(len(set(in_c)), 1)
+        self.assertEqual([[step for step in path if ".py:" in step[0]] for path in barriers],
+                         [line["path"] for line in lines])
+        self.assertEqual([path[-2][1] for path in barriers], [line["way"] for line in lines])
+        self.assertEqual([steps(c) for c in short if c["call"] == "MPI_Barrier"],
+                         [path[-in_c[0]:] for path in barriers])
+        self.assertEqual(info["losses"], [])
+        # Only what is new is unwound, and its names and lines read.
+        self.assertLess(unwound, len(barriers) / 4)
+        self.assertEqual([written[-1], short_notes[-1]], [{"copies": 0}] * 2)
+
     def test_versions(self):
         for version, python in sorted(interpreters().items()):
             with self.subTest(version), tempfile.TemporaryDirectory(prefix="refrain-python-") as folder:
@@ -138,7 +165,7 @@ class Frames(unittest.TestCase):
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    for name in ("--refrain", "--libraries", "--hold"):
+    for name in ("--refrain", "--libraries", "--hold", "--in-turn"):
         parser.add_argument(name, required=True)
     parser.add_argument("--shim", default="")
     parser.add_argument("tests", nargs="*", help="Frames.test_off, for instance; nothing: all")

@@ -47,10 +47,8 @@ uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen
 const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
                                        const CallPlace& call) {
   if (call.frame == kToldFrame) return told_path(p, call);
-  SeenPath*& latest = latest_[place_slot(call)];
-  if (latest != nullptr && latest->leads_through_python(call.address, call.frame))
-    return python_.find(p, *latest);
-  if (const SeenPath* const older = find_older(call); older != nullptr) return *older;
+  if (SeenPath* const seen = find_seen(call); seen != nullptr)
+    return seen->address == call.address ? *seen : python_.find(p, *seen);
   const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
   Walk walk;
   if (depth > 1) {
@@ -72,25 +70,32 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
   uint32_t words = remember_words(walk, std::min(n, walk.count), to_python, seen);
   if (p.path_check != nullptr && p.path_check->every()) [[unlikely]]
     check_others(p, seen), words = seen.words;
-  if (latest != &seen) {
+  if (SeenPath*& latest = latest_[place_slot(call)]; latest != &seen) {
     auto& older = older_[place_slot(call)];
     std::copy_backward(older, older + kOlder - 1, older + kOlder);
     older[0] = std::exchange(latest, &seen);
   }
-  if (before == SIZE_MAX) [[likely]]
+  // Without Python, or with as many frames in front of it as a path has.
+  if (before >= depth) [[likely]]
     return seen;
   if (!set_through_python(seen, words, sites, std::min(before, n))) return seen;
   return python_.find(p, seen);
 }
 
-// One that holds is the latest from now on.
-const SeenPath* CallPaths::find_older(const CallPlace& call) {
+// One that holds, or leads to Python as this call's stack does, is the latest from now on. That the
+// latest one does not hold is known.
+SeenPath* CallPaths::find_seen(const CallPlace& call) {
   const uint32_t at = place_slot(call);
+  if (SeenPath* const latest = latest_[at];
+      latest != nullptr && latest->leads_through_python(call.address, call.frame))
+    return latest;
   auto& older = older_[at];
   for (size_t i = 0; i < kOlder; ++i) {
     SeenPath* const found = older[i];
     if (found == nullptr) return nullptr;
-    if (!found->still_holds(call.address, call.frame)) continue;
+    if (!found->still_holds(call.address, call.frame) &&
+        !found->leads_through_python(call.address, call.frame))
+      continue;
     std::copy_backward(older, older + i, older + i + 1);
     older[0] = std::exchange(latest_[at], found);
     return found;

@@ -57,7 +57,7 @@ class CallPaths {
   size_t sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
                   uint32_t* sites);
   uint32_t define(Process& process, const uint32_t* sites, size_t n);
-  const SeenPath* find_older(const CallPlace& call);
+  SeenPath* find_seen(const CallPlace& call);
   SeenPath& room_for(uint32_t definition, uintptr_t frame, size_t depth);
   void check_others(Process& process, SeenPath& seen);
   void forget(Process& process);

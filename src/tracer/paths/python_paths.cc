@@ -17,6 +17,11 @@ bool is_mpi4py(const Module* module) {
   return module != nullptr && module->path.find("/mpi4py/") != std::string::npos;
 }
 
+uint64_t mixed(uint64_t key, uint64_t word) {
+  const uint64_t product = (key ^ word) * 0x9e3779b97f4a7c15u;
+  return product ^ (product >> 32);
+}
+
 }  // namespace
 
 bool SeenPath::holds_in_python(uintptr_t from, uintptr_t at) const {
@@ -48,6 +53,9 @@ bool set_through_python(SeenPath& seen, uint32_t words, const uint32_t* sites, s
   seen.python->address = seen.address;
   seen.python->is_told = false;
   seen.python->words = words;
+  seen.python->key = seen.frame;
+  for (uint32_t i = 0; i < words; ++i)
+    seen.python->key = mixed(seen.python->key, seen.word()[i].value);
   seen.python->sites = static_cast<uint32_t>(n);
   std::copy_n(sites, n, seen.python->site);
   seen.address = 0;
@@ -62,10 +70,29 @@ const SeenPath& PythonPaths::find(Process& process, SeenPath& native) {
       answer != python::Answer::kRead)
     return without_frames(process, native, answer);
   const uintptr_t address = native.python->address;
-  const uintptr_t key = address ^ (native.frame >> 4) ^ (top.code >> 3) ^ top.instruction;
-  Known*& place = known_[key * 0x9e3779b97f4a7c15u >> kShift];
-  if (place != nullptr && place->path.still_holds(address, native.frame)) return place->path;
-  return read(process, native, place);
+  const uint64_t key = native.python->key ^ (top.code >> 3) ^ top.instruction;
+  Known*& latest = latest_[mixed(key, 0) >> kShift];
+  if (latest != nullptr && latest->path.still_holds(address, native.frame)) return latest->path;
+  Known*& place = known_[slot_by_frames(process, native)];
+  if (place != nullptr && place->path.still_holds(address, native.frame)) {
+    latest = place;
+    return place->path;
+  }
+  const SeenPath& path = read(process, native, place);
+  latest = place;
+  return path;
+}
+
+// 0 where the frames cannot be told, which read() says again.
+size_t PythonPaths::slot_by_frames(const Process& process, const SeenPath& native) {
+  python::Frame frames[SeenPath::kMaxDepth];
+  size_t count = 0;
+  bool is_all = false;
+  const size_t depth = std::min<size_t>(process.options.call_path_depth, SeenPath::kMaxDepth);
+  python::read(frames, depth - native.python->sites, count, is_all);
+  uint64_t key = native.python->key;
+  for (size_t i = 0; i < count; ++i) key = mixed(mixed(key, frames[i].code), frames[i].instruction);
+  return mixed(key, 0) >> kShift;
 }
 
 const SeenPath& PythonPaths::without_frames(Process& process, SeenPath& native,
@@ -90,10 +117,10 @@ const SeenPath& PythonPaths::read(Process& process, SeenPath& native, Known*& pl
   path.forget();
   const size_t depth = std::min<size_t>(process.options.call_path_depth, SeenPath::kMaxDepth);
   uint32_t sites[SeenPath::kMaxDepth];
-  size_t n = std::min<size_t>(native.python->sites, depth);
+  size_t n = native.python->sites;
   std::copy_n(native.python->site, n, sites);
   // As many frames as there are steps; all of them where some are none.
-  for (size_t most = std::max<size_t>(depth - n, 1); n < depth;) {
+  for (size_t most = depth - n; n < depth;) {
     const python::Answer answer = python::read(known.frames, most);
     if (answer != python::Answer::kRead) return without_frames(process, native, answer);
     bool has_import = false;

@@ -36,16 +36,20 @@ class PythonPaths {
   void forget();
 
  private:
-  static constexpr uint32_t kSlots = 256, kShift = 56;
+  static constexpr uint32_t kSlots = 1024, kShift = 54;
   struct Known {
     SeenPath path;
     SeenPath::Word word[SeenPath::words_of(SeenPath::kMaxDepth)];
     SeenPython python;
   };
   static const SeenPath& without_frames(Process& process, SeenPath& native, python::Answer answer);
+  static size_t slot_by_frames(const Process& process, const SeenPath& native);
   const SeenPath& read(Process& process, SeenPath& native, Known*& place);
 
+  // By the stack up to the interpreter, and all frames of a path.
   Known* known_[kSlots] = {};
+  // By that stack and the innermost frame: the one that was there last.
+  Known* latest_[kSlots] = {};
 };
 
 }  // namespace refrain::tracer

@@ -60,6 +60,7 @@ struct SeenPython {
   uint32_t sites = 0;
   uint32_t site[SeenPath::kMaxDepth];
   uint32_t words = 0;  // of the stack, until it comes to the interpreter
+  uint64_t key = 0;    // of those words
   python::SeenFrames frames;
 };
 
