@@ -24,14 +24,16 @@ pid_t g_pid = 0;  // who loaded this library: children that fork() made have not
 
 __attribute__((constructor)) void process_begins() { g_pid = getpid(); }
 
-// A program may get MPI's functions from dlsym() with a handle of the MPI library: then they are
-// those of the library, and nothing that is preloaded can stand before them.
+// A program may get MPI's functions from dlsym() with a handle of the MPI library, or from a
+// library that it opened with RTLD_DEEPBIND, which looks in what it needs itself first: then they
+// are those of the MPI library, and nothing that is preloaded can stand before them.
 void report_unseen_mpi() {
   if (!is_initialized() || !is_first_rank()) return;
   std::fprintf(stderr,
-               "refrain: this program was not recorded: it took MPI_Init from a handle of the MPI "
-               "library, by dlsym(), where Refrain cannot see it; RTLD_DEFAULT instead can be "
-               "recorded\n");
+               "refrain: this program was not recorded: Refrain did not see its MPI_Init, which it "
+               "took from a handle of the MPI library, by dlsym() (RTLD_DEFAULT instead can be "
+               "recorded), or called in a library that it opened by dlopen() with RTLD_DEEPBIND "
+               "(without that flag it can be recorded)\n");
 }
 
 __attribute__((destructor)) void process_ends() {
