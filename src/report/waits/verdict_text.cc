@@ -161,8 +161,7 @@ std::string disturbed_text(const Group& group, const std::string& given) {
   const std::string count = text::count_text(others);
   return fmt::format(
       "{} and are not slow: look for what disturbs {} at these moments (other processes, page "
-      "faults, "
-      "the network, the operating system)",
+      "faults, the network, the operating system)",
       given.empty() ? fmt::format("The other {} are the same call", count)
                     : fmt::format("The other {} are given the same {}", count, given),
       group.size() == 1 ? "this rank" : "these ranks");
