@@ -8,7 +8,7 @@ no rendezvous, Refrain the algorithms that the conversion takes for collectives,
 less of G is in LogGOPSim's L and g, whose numbers are whole.)
 
 LogGOPSim and txt2bin are looked for in PATH, or in --loggopsim; without them nothing is measured, and a line says so.
-What they are compiled with makes a factor of four: its Makefile asks for no optimisation.
+What LogGOPSim is compiled with makes a factor of ten and more: its Makefile asks for no optimisation.
 
 Seconds are of the processor, of the whole command, the best of --runs in turns; operations are the sends, receives and
 computations of the GOAL file, so both have as many. `difference`: of the predicted times, Refrain's to LogGOPSim's. A
