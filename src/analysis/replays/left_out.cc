@@ -1,6 +1,5 @@
 #include "analysis/replays/left_out.h"
 
-#include "events/refusals.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
@@ -19,9 +18,9 @@ bool has_flag(const Signature& s) {
   return flag == nullptr || flag->at_exit().integer_or(0) != 0;
 }
 
-bool is_not_made_again(const Signature& s) {
+bool cannot_fail_again(const Signature& s) {
   if (s.call == mpi::kMPI_Comm_spawn || s.call == mpi::kMPI_Comm_spawn_multiple) return s.failed();
-  return (s.call == mpi::kMPI_Win_test && !has_flag(s)) || events::is_about_mpis_own(s);
+  return s.call == mpi::kMPI_Win_test && !has_flag(s);
 }
 
 bool may_be_left_out(const Signature& call) {

@@ -14,8 +14,8 @@ bool same_function(const Signature& a, const Signature& b);
 bool has_flag(const Signature& s);
 
 // A failed test of a window can neither be made to fail nor be tried before; for a program that
-// does not exist launchers end the job; an object of MPI's own is not there.
-bool is_not_made_again(const Signature& s);
+// does not exist launchers end the job.
+bool cannot_fail_again(const Signature& s);
 
 // A call that another MPI may lack or answer otherwise, so that a replay may do without it; and one
 // that failed, which proxies leave out.

@@ -50,11 +50,11 @@ class LocationComparison {
     }
     const Call* b = other->next();
     while (const Call* a = one->next()) {
-      if (is_not_made_again(*a->signature)) {
+      if (cannot_fail_again(*a->signature)) {
         allow(Allowed::kLeftOut);
         continue;
       }
-      for (; b != nullptr && is_not_made_again(*b->signature); b = other->next())
+      for (; b != nullptr && cannot_fail_again(*b->signature); b = other->next())
         allow(Allowed::kLeftOut);
       if (is_cut(b)) {
         allow(Allowed::kCut);

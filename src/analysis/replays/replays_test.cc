@@ -40,24 +40,6 @@ TEST(Replays, ANumberMayNotDiffer) {
   EXPECT_EQ(other->first->parameter, "sendcount");
 }
 
-// A barrier of a communicator that no call has made, before one of MPI_COMM_WORLD.
-Trace barriers(bool has_first) {
-  TraceBuilder builder(2);
-  const uint32_t world = builder.world();
-  std::vector<uint32_t> calls;
-  if (has_first) calls.push_back(builder.signature(ShapeWriter("MPI_Barrier").none().none()));
-  calls.push_back(builder.signature(ShapeWriter("MPI_Barrier").none().object(world)));
-  builder.group({0, 1}, calls);
-  return builder.open();
-}
-
-TEST(Replays, WhatIsAboutMpisOwnCommunicatorIsLeftOut) {
-  const auto same = compare_replay(barriers(true), barriers(false));
-  ASSERT_TRUE(same.ok());
-  EXPECT_FALSE(same->first);
-  EXPECT_EQ(same->allowed_of(Allowed::kLeftOut), 2u);
-}
-
 // Calls of MPI_Send: those to rank 7, of a job of two, failed.
 Trace sends(const std::vector<int64_t>& to) {
   TraceBuilder builder(2);
