@@ -28,6 +28,13 @@ const char* told_rank(Get&& get) {
   return get(kPmixRank);
 }
 
+// The same; without a launcher that of a batch system's task.
+template <typename Get>
+const char* told_rank_or_task(Get&& get) {
+  const char* const rank = told_rank(get);
+  return rank != nullptr ? rank : get(kSlurmRank);
+}
+
 // How many processes there are, null where no launcher says it.
 template <typename Get>
 const char* told_size(Get&& get) {

@@ -25,6 +25,18 @@ TEST(LauncherWords, RankIsThatOfTheFirstLauncher) {
   EXPECT_EQ(rank_in({{"SLURM_PROCID", "0"}}), nullptr);
 }
 
+TEST(LauncherWords, TaskCountsWithoutALauncher) {
+  const auto task_in = [](const Variables& variables) {
+    return told_rank_or_task([&](const char* name) {
+      const auto at = variables.find(name);
+      return at == variables.end() ? nullptr : at->second;
+    });
+  };
+  EXPECT_STREQ(task_in({{"SLURM_PROCID", "5"}}), "5");
+  EXPECT_STREQ(task_in({{"SLURM_PROCID", "5"}, {"PMI_RANK", "3"}}), "3");
+  EXPECT_EQ(task_in({}), nullptr);
+}
+
 TEST(LauncherWords, SizeIsToldByFewer) {
   const auto none = [](const char*) -> const char* { return nullptr; };
   EXPECT_EQ(told_size(none), nullptr);

@@ -3,7 +3,8 @@
 // asks for waits to be told its message; each takes about four bytes here.
 //
 // A queue: what comes in first goes out first. The times of a call are kept in relation to the call
-// before it, which may be one that is not here: both sides are told its end and its number.
+// before it, which may be one that is not here: whoever puts one in, or takes one out, says when
+// that one ended.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/bytes.h"
 #include "events/op.h"
 
 namespace refrain::events {
@@ -39,8 +41,8 @@ class LightCalls {
   size_t bytes() const { return bytes_.size(); }
 
  private:
-  static uint64_t zigzag(uint64_t v) { return v << 1 ^ (v >> 63 != 0 ? UINT64_MAX : 0); }
-  static uint64_t unzigzag(uint64_t v) { return v >> 1 ^ ((v & 1) != 0 ? UINT64_MAX : 0); }
+  static uint64_t zigzag(uint64_t v) { return base::zigzag(static_cast<int64_t>(v)); }
+  static uint64_t unzigzag(uint64_t v) { return static_cast<uint64_t>(base::unzigzag(v)); }
   void put(uint64_t v) {
     for (; v >= 0x80; v >>= 7) bytes_.push_back(static_cast<uint8_t>(v | 0x80));
     bytes_.push_back(static_cast<uint8_t>(v));

@@ -10,13 +10,13 @@ bool LookAhead::next(StagedCall& out) {
     --light_first_;
     --light_count_;
     ++first_;
+    Fetched light;
     LightCalls::Times times;
-    out.op = light_.pop(times, out_end_ns_);
-    out.seq = ++out_seq_;
-    out.begin_ns = times.begin_ns;
-    out.end_ns = out_end_ns_ = times.end_ns;
-    out.open = 0;
-    out.taken.clear();
+    light.op = light_.pop(times, out_end_ns_);
+    light.seq = ++out_seq_;
+    light.begin_ns = times.begin_ns;
+    light.end_ns = out_end_ns_ = times.end_ns;
+    take(light, out);
     return true;
   }
   if (staged_.empty()) {

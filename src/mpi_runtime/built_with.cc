@@ -37,8 +37,7 @@ int look_for_other(dl_phdr_info* info, size_t /*size*/, void* data) {
 }  // namespace
 
 bool is_first_rank() {
-  const char* rank = base::told_rank(std::getenv);
-  if (rank == nullptr) rank = std::getenv(base::kSlurmRank);
+  const char* const rank = base::told_rank_or_task(std::getenv);
   return rank == nullptr || std::strcmp(rank, "0") == 0;
 }
 

@@ -57,8 +57,7 @@ int64_t ranks_of_job(Rank rank) {
 }
 
 Rank rank_of_environment() {
-  const char* text = base::told_rank(std::getenv);
-  if (text == nullptr) text = std::getenv(base::kSlurmRank);
+  const char* const text = base::told_rank_or_task(std::getenv);
   return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
 }
 

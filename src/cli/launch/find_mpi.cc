@@ -179,9 +179,8 @@ Launcher find_launcher(const Environment& environment) {
   const bool mpich = is_set("PMI_RANK") || is_set("PMI_SIZE") || is_set("PMI_FD") ||
                      is_set("HYDRA_CONTROL_FD") || is_set("MPI_LOCALNRANKS");
   if (openmpi != mpich) out.mpi = openmpi ? Mpi::kOpenMpi : Mpi::kMpich;
-  const char* rank = base::told_rank(environment);
-  if (rank == nullptr) rank = environment(base::kSlurmRank);
-  if (rank != nullptr) out.rank = std::atoi(rank);
+  if (const char* const rank = base::told_rank_or_task(environment); rank != nullptr)
+    out.rank = std::atoi(rank);
   if (is_set("SLURM_STEP_ID")) return out;
   if (out.mpi == Mpi::kOpenMpi && is_set("OMPI_COMM_WORLD_SIZE"))
     out.only_for_mpi = std::atoi(environment("OMPI_COMM_WORLD_SIZE"));
