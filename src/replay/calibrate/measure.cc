@@ -5,12 +5,14 @@
 namespace refrain::replay {
 namespace {
 
-constexpr int kTag = 1, kTokenTag = 2, kBack = 3, kTimes = 4;
+constexpr int kTag = 1, kTokenTag = 2, kBack = 3, kTimes = 4, kNoTag = 5;
 constexpr uint64_t kLeastRepeats = 5;
 constexpr uint64_t kFullRepeats = 8192;  // bytes up to which nothing is left out
 constexpr uint64_t kShortBurst = 4, kLongBurst = 24, kExchanges = 4;
 constexpr int kFirstTrips = 100;
-constexpr int kProbes = 5;  // of a size; one that returns soon is enough
+constexpr int kProbes = 5;  // of a size; most of them decide
+constexpr int kLooks = 100;
+constexpr uint64_t kLeastDelay = 100'000;
 
 }  // namespace
 
@@ -45,15 +47,18 @@ void Measure::token(int from) {
 
 // As programs do it: small messages by MPI_Send, those that wait by MPI_Isend, whose processor
 // time can be seen.
-void Measure::send_one(uint64_t bytes) {
-  if (is_eager(bytes)) {
+void Measure::begin_one(uint64_t bytes, MPI_Request* request) {
+  if (is_instant(bytes))
     MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD);
-    return;
-  }
+  else
+    MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
+              request);
+}
+
+void Measure::send_one(uint64_t bytes) {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
-            &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  begin_one(bytes, &request);
+  if (!is_instant(bytes)) MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 void Measure::receive_one(uint64_t bytes) {
@@ -124,11 +129,7 @@ void Measure::send(uint64_t bytes) {
     if (me_ == 0) {
       pass(long_ns(0));
       const uint64_t begin = now();
-      if (is_eager(bytes))
-        MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
-      else
-        MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD,
-                  &request);
+      begin_one(bytes, &request);
       one = now() - begin;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -183,7 +184,8 @@ void Measure::burst(uint64_t bytes, uint64_t count) {
     token(1);
     if (me_ == 0) {
       const uint64_t begin = now();
-      for (uint64_t i = 0; i < count; ++i) send_one(bytes);
+      for (MPI_Request& request : requests) begin_one(bytes, &request);
+      MPI_Waitall(static_cast<int>(count), requests.data(), MPI_STATUSES_IGNORE);
       MPI_Recv(&none, 0, MPI_BYTE, 1, kBack, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       one = now() - begin;
     } else {
@@ -229,12 +231,55 @@ void Measure::overlap(uint64_t bytes) {
   write("overlap", bytes, "", ns, 1);
 }
 
-// Whether a blocking send of this size returns before its receive is posted.
-bool Measure::waits_for_receive(uint64_t bytes) {
-  std::vector<uint64_t> ns(kProbes);
-  const uint64_t delay = 100'000 + 4 * long_ns(bytes);
+// Until a send is complete whose receiver waits for it.
+void Measure::taken(uint64_t bytes) {
+  std::vector<uint64_t> ns(repeats_of(bytes));
   for (uint64_t& one : ns) {
-    token(1);
+    MPI_Request request = posted(bytes);
+    if (me_ == 0) {
+      pass(long_ns(0));
+      const uint64_t begin = now();
+      send_one(bytes);
+      one = now() - begin;
+      token(0);
+    } else {
+      token(0);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+  write("taken", bytes, "", ns, 0);
+}
+
+// Both are there: a sender that is late would find its receive posted. And the receiver has left
+// MPI, where it would take what comes right behind the token.
+void Measure::begin_probe() {
+  constexpr uint64_t kAside = 5'000;
+  token(1);
+  token(0);
+  if (me_ == 0) pass(kAside);
+}
+
+// Whether sends returned in less than this share of the delay, of those that rank 0 has timed. Most
+// of them decide: a busy machine makes one late that does not wait, and another one find its
+// receiver at a later place than it seems.
+bool Measure::are_early(const char* test, uint64_t bytes, uint64_t delay, double share,
+                        std::vector<uint64_t>& ns) {
+  std::vector<uint64_t> sorted = ns;
+  std::sort(sorted.begin(), sorted.end());
+  const uint64_t median = sorted[sorted.size() / 2];
+  int is_early = static_cast<double>(median) <= share * static_cast<double>(delay) ? 1 : 0;
+  MPI_Bcast(&is_early, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  write(test, bytes, ",\"delay_ns\":" + std::to_string(delay), ns, 0);
+  return is_early == 1;
+}
+
+// Whether a blocking send of this size returns before its receive is posted, and before its
+// receiver is in MPI again.
+bool Measure::waits_for_nobody(uint64_t bytes) {
+  std::vector<uint64_t> ns(kProbes);
+  const uint64_t delay = kLeastDelay + 4 * long_ns(bytes);
+  for (uint64_t& one : ns) {
+    begin_probe();
     if (me_ == 0) {
       const uint64_t begin = now();
       MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
@@ -244,36 +289,60 @@ bool Measure::waits_for_receive(uint64_t bytes) {
       receive_one(bytes);
     }
   }
-  std::vector<uint64_t> sorted = ns;
-  std::sort(sorted.begin(), sorted.end());
-  // A busy machine makes a send late that does not wait; none that waits is early.
-  int waits = sorted[0] > delay / 2 ? 1 : 0;
-  MPI_Bcast(&waits, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  write("delayed", bytes, ",\"delay_ns\":" + std::to_string(delay), ns, 0);
-  return waits == 1;
+  return are_early("delayed", bytes, delay, 0.5, ns);
 }
 
-// The eager limit, to the byte: powers of two, then halves of what is between two of them.
-void Measure::find_limit() {
-  uint64_t good = 0, bad = 0;
-  for (uint64_t bytes = 1; bytes <= options_.most_bytes; bytes *= 2) {
-    if (waits_for_receive(bytes)) {
-      bad = bytes;
-      break;
+// Whether one returns when its receiver is in MPI, with another call than its receive: one that
+// looks for messages of another kind. What these calls took does not count.
+bool Measure::waits_for_receiver(uint64_t bytes) {
+  std::vector<uint64_t> ns(kProbes);
+  const uint64_t delay = kLeastDelay + 4 * long_ns(bytes);
+  for (uint64_t& one : ns) {
+    begin_probe();
+    uint64_t probing = 0;
+    if (me_ == 0) {
+      const uint64_t begin = now();
+      MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
+      one = now() - begin;
+      MPI_Recv(&probing, 1, MPI_UINT64_T, 1, kBack, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      one -= std::min(one, probing);
+    } else {
+      pass(delay);
+      const uint64_t begin = now();
+      int is_there = 0;
+      for (int i = 0; i < kLooks; ++i)
+        MPI_Iprobe(0, kNoTag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+      probing = now() - begin;
+      pass(delay);
+      receive_one(bytes);
+      MPI_Send(&probing, 1, MPI_UINT64_T, 0, kBack, MPI_COMM_WORLD);
     }
-    good = bytes;
   }
-  if (bad == 0 && good < options_.most_bytes && waits_for_receive(options_.most_bytes))
+  return are_early("probed", bytes, delay, 1.5, ns);
+}
+
+// Powers of two, then halves of what is between two of them.
+uint64_t Measure::last_good(uint64_t good, const std::function<bool(uint64_t)>& is_good) const {
+  uint64_t bad = 0, next = 1;
+  while (next <= good) next *= 2;
+  for (; bad == 0 && next <= options_.most_bytes; next *= 2) (is_good(next) ? good : bad) = next;
+  if (bad == 0 && good < options_.most_bytes && !is_good(options_.most_bytes))
     bad = options_.most_bytes;
-  if (bad == 0) return;
+  if (bad == 0) return UINT64_MAX;
   while (bad - good > 1) {
     const uint64_t middle = good + (bad - good) / 2;
-    (waits_for_receive(middle) ? bad : good) = middle;
+    (is_good(middle) ? good : bad) = middle;
   }
-  limit_ = good;
+  return good;
 }
 
-// Powers of two and one size between each two, and both sides of the limit.
+void Measure::find_limits() {
+  instant_ = limit_ = last_good(0, [&](uint64_t bytes) { return waits_for_nobody(bytes); });
+  if (instant_ == UINT64_MAX || !waits_for_receiver(instant_ + 1)) return;
+  limit_ = last_good(instant_ + 1, [&](uint64_t bytes) { return waits_for_receiver(bytes); });
+}
+
+// Powers of two and one size between each two, and both sides of the limits.
 std::vector<uint64_t> Measure::sizes() const {
   std::vector<uint64_t> out;
   for (uint64_t bytes = 1; bytes <= options_.most_bytes; bytes *= 2) {
@@ -281,9 +350,10 @@ std::vector<uint64_t> Measure::sizes() const {
     if (bytes >= 8 && bytes + bytes / 2 <= options_.most_bytes) out.push_back(bytes + bytes / 2);
   }
   out.push_back(options_.most_bytes);
-  if (limit_ < options_.most_bytes) {
-    if (limit_ > 0) out.push_back(limit_);
-    out.push_back(limit_ + 1);
+  for (const uint64_t limit : {instant_, limit_}) {
+    if (limit >= options_.most_bytes) continue;
+    if (limit > 0) out.push_back(limit);
+    out.push_back(limit + 1);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -297,6 +367,7 @@ void Measure::of_size(uint64_t bytes) {
   exchange(bytes);
   if (!is_eager(bytes)) return overlap(bytes);
   receive(bytes);
+  if (!is_instant(bytes)) taken(bytes);
   burst(bytes, kShortBurst);
   burst(bytes, kLongBurst);
 }
@@ -314,14 +385,14 @@ void Measure::all() {
   const MeasureOptions few{options_.most_bytes, kLeastRepeats, 1};
   // How long messages take, so that delays are long enough; nobody keeps these.
   Measure first(few, me_, nobody);
-  first.limit_ = 0;
+  first.limit_ = first.instant_ = 0;
   // Again and again, as the first trips of a process are slow, and one that waits for a core is a
   // thousand times longer.
   for (int i = 0; i < kFirstTrips; ++i) first.ping_pong(0);
   first.ping_pong(options_.most_bytes);
   empty_trip_ns_ = first.empty_trip_ns_;
   trip_ns_per_byte_ = first.trip_ns_per_byte_;
-  find_limit();
+  find_limits();
   const uint64_t begin = now();
   for (uint64_t round = 0; is_another(round, begin); ++round)
     for (const uint64_t bytes : sizes()) of_size(bytes);

@@ -33,9 +33,12 @@ class Measure {
   void all();
 
  private:
-  void find_limit();
+  void find_limits();
+  // The largest size of which `is_good` holds, from `good` on, which is one; to the byte.
+  uint64_t last_good(uint64_t good, const std::function<bool(uint64_t)>& is_good) const;
   bool is_another(uint64_t round, uint64_t begin_ns);
-  bool waits_for_receive(uint64_t bytes);
+  bool waits_for_nobody(uint64_t bytes);
+  bool waits_for_receiver(uint64_t bytes);
   void of_size(uint64_t bytes);
   void ping_pong(uint64_t bytes);
   void send(uint64_t bytes);
@@ -44,6 +47,7 @@ class Measure {
   void burst(uint64_t bytes, uint64_t count);
   void exchange(uint64_t bytes);
   void overlap(uint64_t bytes);
+  void taken(uint64_t bytes);
 
   uint64_t repeats_of(uint64_t bytes) const;
   // A time in which a message and its handshake are surely through.
@@ -51,19 +55,25 @@ class Measure {
   uint64_t now() const { return run_clock().now_ns(); }
   void pass(uint64_t ns) const { run_clock().pass_until(now() + ns, Compute::kSpin); }
   void token(int from);  // an empty message
+  void begin_probe();
+  bool are_early(const char* test, uint64_t bytes, uint64_t delay, double share,
+                 std::vector<uint64_t>& ns);
   // Rank 1 posts a receive, and rank 0 knows of it; the request is MPI_REQUEST_NULL on rank 0.
   MPI_Request posted(uint64_t bytes);
+  void begin_one(uint64_t bytes, MPI_Request* request);
   void send_one(uint64_t bytes);
   void receive_one(uint64_t bytes);
   void write(const char* test, uint64_t bytes, const std::string& more, std::vector<uint64_t>& ns,
              int owner);
   std::vector<uint64_t> sizes() const;
   bool is_eager(uint64_t bytes) const { return bytes <= limit_; }
+  // A send of it is complete at once.
+  bool is_instant(uint64_t bytes) const { return bytes <= instant_; }
 
   const MeasureOptions options_;
   const int me_, other_;
   std::FILE* const out_;
-  uint64_t limit_ = UINT64_MAX;
+  uint64_t limit_ = UINT64_MAX, instant_ = UINT64_MAX;
   uint64_t empty_trip_ns_ = 0;
   double trip_ns_per_byte_ = 0;
   std::vector<char> buffer_, second_;

@@ -22,7 +22,7 @@ class Fitter {
       : samples_(samples), options_(options) {}
 
   base::Result<FittedProtocol> run() {
-    limit_ = fit_eager_limit(samples_);
+    limits_ = fit_limits(samples_);
     take_cells();
     for (const auto& [curve, name] :
          {std::pair(&curves_.trips, "pingpong"), std::pair(&curves_.sends, "send")})
@@ -58,7 +58,7 @@ class Fitter {
       for (std::vector<Estimate>& one : of_starts) one.push_back(means.back());
       for (size_t i = 0; i < all.size(); ++i) {
         of_starts[measured[i]->start].back() = all[i];
-        if (cell.test == SampleTest::kDelayed) continue;
+        if (cell.test == SampleTest::kDelayed || cell.test == SampleTest::kProbed) continue;
         out_.samples += measured[i]->ns.size();
         out_.outliers += measured[i]->ns.size() - all[i].used;
       }
@@ -92,7 +92,9 @@ class Fitter {
         }
         case SampleTest::kOverlap: out.overlaps.push_back({x, e.mean, e.error}); break;
         case SampleTest::kBurst: bursts[x].push_back({static_cast<double>(cell.count), e}); break;
-        case SampleTest::kDelayed: break;
+        case SampleTest::kTaken: out.takings.push_back({x, e.mean, e.error}); break;
+        case SampleTest::kDelayed:
+        case SampleTest::kProbed: break;
       }
     }
     for (const auto& [x, all] : bursts)
@@ -109,12 +111,11 @@ class Fitter {
   }
 
   void cut() {
-    const auto limit = static_cast<double>(limit_);
-    for (const bool is_eager : {true, false}) {
+    for (const Way way : {Way::kEager, Way::kAcknowledged, Way::kRendezvous}) {
+      const bool is_eager = way != Way::kRendezvous;
       std::vector<double> sizes;
       for (const Point& p : curves_.trips)
-        if ((p.x <= limit) == is_eager && (sizes.empty() || sizes.back() < p.x))
-          sizes.push_back(p.x);
+        if (way_of(p.x) == way && (sizes.empty() || sizes.back() < p.x)) sizes.push_back(p.x);
       if (sizes.empty()) continue;
       const double low = sizes.front(), high = sizes.back();
       std::vector<Curve> shapes = {part_of(curves_.trips, low, high),
@@ -123,16 +124,24 @@ class Fitter {
       for (const auto& [first, last] : cut_in_pieces(sizes, shapes, options_.pieces)) {
         pieces_.sizes.push_back({sizes[first], sizes[last - 1]});
         pieces_.eager += is_eager ? 1 : 0;
+        pieces_.unacknowledged += way == Way::kEager ? 1 : 0;
       }
     }
     for (size_t i = 0; i < pieces_.sizes.size(); ++i) pieces_.up_to.push_back(end_of(i));
+  }
+
+  enum class Way : uint8_t { kEager, kAcknowledged, kRendezvous };
+  Way way_of(double bytes) const {
+    if (bytes > static_cast<double>(limits_.eager)) return Way::kRendezvous;
+    return bytes > static_cast<double>(limits_.acknowledged) ? Way::kAcknowledged : Way::kEager;
   }
 
   // Up to where a piece reaches: where its line of round trips meets that of the next one, if that
   // is between them.
   uint64_t end_of(size_t piece) const {
     if (piece + 1 == pieces_.sizes.size()) return UINT64_MAX;
-    if (piece + 1 == pieces_.eager) return limit_;
+    if (piece + 1 == pieces_.eager) return limits_.eager;
+    if (piece + 1 == pieces_.unacknowledged) return limits_.acknowledged;
     const auto [low, high] = pieces_.sizes[piece];
     const auto [next_low, next_high] = pieces_.sizes[piece + 1];
     const Line one = fit_line(part_of(curves_.trips, low, high));
@@ -228,7 +237,8 @@ class Fitter {
 
   void write(const Solution& best) {
     Protocol& out = out_.protocol;
-    out.eager_limit = limit_;
+    out.eager_limit = limits_.eager;
+    out.acknowledged_above = limits_.acknowledged;
     for (size_t i = 0; i < best.ranges.size(); ++i) {
       const Range& range = best.ranges[i];
       const auto take = [&](double Range::*member) {
@@ -242,7 +252,7 @@ class Fitter {
       to.gap = range.gap_high >= 0 ? Parameter{0, 0, range.gap_high} : take(&Range::gap);
       to.gap_per_byte = take(&Range::gap_per_byte);
       to.cpu_per_byte = take(&Range::cpu_per_byte);
-      to.handshake = i < pieces_.eager ? to.latency : take(&Range::handshake);
+      to.handshake = i < pieces_.unacknowledged ? to.latency : take(&Range::handshake);
       to.crossing = take(&Range::crossing);
       to.crossing_per_byte = take(&Range::crossing_per_byte);
       out.ranges.push_back(to);
@@ -256,7 +266,7 @@ class Fitter {
 
   const Samples& samples_;
   const FitOptions& options_;
-  uint64_t limit_ = UINT64_MAX;
+  Limits limits_;
   Curves curves_;
   std::vector<Curves> of_starts_;  // point by point as curves_; empty: there is one start
   Pieces pieces_;
@@ -266,14 +276,19 @@ class Fitter {
 
 }  // namespace
 
-uint64_t fit_eager_limit(const Samples& samples) {
-  std::vector<std::pair<uint64_t, bool>> waited;  // by size: did the send wait for its receive
+namespace {
+
+// The largest size whose sends took less than that share of the delay, of a test.
+uint64_t fit_limit(const Samples& samples, SampleTest test, double share) {
+  std::vector<std::pair<uint64_t, bool>> waited;  // by size: did the send wait
   const auto look = [&](const SampleCell& cell) {
-    waited.push_back({cell.bytes, *std::min_element(cell.ns.begin(), cell.ns.end()) >
-                                      static_cast<double>(cell.delay_ns) / 2});
+    std::vector<double> ns = cell.ns;
+    std::sort(ns.begin(), ns.end());
+    const double median = ns[(ns.size() - 1) / 2];
+    waited.push_back({cell.bytes, median > static_cast<double>(cell.delay_ns) * share});
   };
   for (const SampleCell& cell : samples.cells) {
-    if (cell.test != SampleTest::kDelayed) continue;
+    if (cell.test != test) continue;
     look(cell);
     std::for_each(cell.other_starts.begin(), cell.other_starts.end(), look);
   }
@@ -290,6 +305,23 @@ uint64_t fit_eager_limit(const Samples& samples) {
     limit = bytes;
   }
   return waited.empty() || limit == waited.back().first ? UINT64_MAX : limit;
+}
+
+}  // namespace
+
+Limits fit_limits(const Samples& samples) {
+  // What waits for nobody is done long before the delay is over; what waits for its receiver to be
+  // in MPI after one delay, what waits for its receive after two.
+  constexpr double kNobody = 0.5, kReceiver = 1.5;
+  Limits out;
+  out.eager = fit_limit(samples, SampleTest::kDelayed, kNobody);
+  const bool is_probed =
+      std::any_of(samples.cells.begin(), samples.cells.end(),
+                  [](const SampleCell& cell) { return cell.test == SampleTest::kProbed; });
+  if (!is_probed || out.eager == UINT64_MAX) return out;
+  const uint64_t limit = fit_limit(samples, SampleTest::kProbed, kReceiver);
+  if (limit > out.eager) out.acknowledged = std::exchange(out.eager, limit);
+  return out;
 }
 
 base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options) {

@@ -38,8 +38,12 @@ struct FittedProtocol {
 
 base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options);
 
-// The largest message that does not wait for its receive, from the tests kDelayed; UINT64_MAX where
-// all of them were such.
-uint64_t fit_eager_limit(const Samples& samples);
+// Sizes; UINT64_MAX where no message is larger than that.
+struct Limits {
+  uint64_t eager = UINT64_MAX;         // the largest message that does not wait for its receive
+  uint64_t acknowledged = UINT64_MAX;  // above, they wait for their receiver; less than `eager`
+};
+// From the tests kDelayed, and kProbed where they are there.
+Limits fit_limits(const Samples& samples);
 
 }  // namespace refrain::sim

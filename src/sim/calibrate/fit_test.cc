@@ -19,6 +19,7 @@ struct Truth {
     double up_to, latency, send, receive, gap, per_byte, copied;
   };
   std::vector<Range> ranges;
+  double acknowledged = 1e18, acknowledgement = 700;
   double limit = 65536, handshake = 900, copy = 150, copy_per_byte = 0.08, overlap = 0.4;
   double crossing = 600, crossing_per_byte = 0.06;
   const Range& of(double s) const {
@@ -49,7 +50,9 @@ double measured(const Truth& t, SampleTest test, double s, double count) {
     case SampleTest::kExchange:
       return count * (begun + data + receive + t.crossing + s * t.crossing_per_byte);
     case SampleTest::kOverlap: return (1 - t.overlap) * s * r.per_byte + receive;
-    case SampleTest::kDelayed: return waits ? 1e6 : send;
+    case SampleTest::kTaken: return begun + data + receive + t.acknowledgement;
+    case SampleTest::kDelayed: return waits || s > t.acknowledged ? 1e6 : send;
+    case SampleTest::kProbed: return waits ? 2e6 : s > t.acknowledged ? 1e6 : send;
   }
   return 0;
 }
@@ -78,11 +81,13 @@ class Maker {
         continue;
       }
       add(truth, SampleTest::kReceive, s, 0, out);
+      if (static_cast<double>(s) > truth.acknowledged) add(truth, SampleTest::kTaken, s, 0, out);
       add(truth, SampleTest::kBurst, s, 4, out);
       add(truth, SampleTest::kBurst, s, 24, out);
     }
-    for (const uint64_t s : {1, 1000, 60000, 65535, 65536, 65537, 70000, 1 << 20})
-      add(truth, SampleTest::kDelayed, s, 0, out);
+    for (const uint64_t s : {1, 256, 257, 1000, 60000, 65535, 65536, 65537, 70000, 1 << 20})
+      for (const SampleTest test : {SampleTest::kDelayed, SampleTest::kProbed})
+        add(truth, test, s, 0, out);
     return out;
   }
 
@@ -308,7 +313,45 @@ TEST(Fit, TheLimitIsFoundThroughContradictions) {
   };
   for (const uint64_t bytes : {1, 100, 1000, 1001, 4000, 5000}) add(bytes, bytes > 1000 ? 990 : 10);
   add(50, 990);  // an interrupted one
-  EXPECT_EQ(fit_eager_limit(samples), 1000U);
+  EXPECT_EQ(fit_limits(samples).eager, 1000U);
+  EXPECT_EQ(fit_limits(samples).acknowledged, UINT64_MAX);
+  // Up to 4000 bytes they wait for no more than their receiver.
+  for (const uint64_t bytes : {1001, 4000, 5000})
+    samples.cells.push_back(
+        {SampleTest::kProbed, bytes, 0, 1000, {bytes > 4000 ? 2010.0 : 1010.0, 900, 5000}, {3}});
+  EXPECT_EQ(fit_limits(samples).eager, 4000U);
+  EXPECT_EQ(fit_limits(samples).acknowledged, 1000U);
+  // Without such, the limit is as it was.
+  for (SampleCell& cell : samples.cells)
+    if (cell.test == SampleTest::kProbed) cell.ns = {2010.0};
+  EXPECT_EQ(fit_limits(samples).eager, 1000U);
+  EXPECT_EQ(fit_limits(samples).acknowledged, UINT64_MAX);
+}
+
+TEST(Fit, AcknowledgedMessagesAreFoundWithTheirHandshake) {
+  Truth truth = two_ranges();
+  truth.acknowledged = 256;
+  const auto found = fit_protocol(Maker(12, 0.02, 0.02).make(truth), {});
+  ASSERT_TRUE(found.ok());
+  const Protocol& p = found->protocol;
+  EXPECT_EQ(p.acknowledged_above, 256U);
+  EXPECT_EQ(p.eager_limit, 65536U);
+  EXPECT_NE(&p.range_of(256), &p.range_of(257));
+  for (const uint64_t bytes : {uint64_t{257}, uint64_t{4096}, uint64_t{65536}}) {
+    const Parameter& handshake = p.range_of(bytes).handshake;
+    EXPECT_LT(handshake.low, truth.acknowledgement) << bytes;
+    EXPECT_GT(handshake.high, truth.acknowledgement) << bytes;
+  }
+  // The range of the smaller ones has none of its own.
+  EXPECT_EQ(p.range_of(256).handshake.value, p.range_of(256).latency.value);
+  Machine machine;
+  machine.distances[0] = machine.distances[1] = machine.distances[2] = p;
+  const auto read = parse_machine(machine_text(machine, {Distance::kCore}, "made up"), "m.toml");
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  EXPECT_EQ(read->distances[0].acknowledged_above, 256U);
+  EXPECT_TRUE(read->distances[0].is_acknowledged(257));
+  EXPECT_FALSE(read->distances[0].is_acknowledged(256));
+  EXPECT_FALSE(read->distances[0].is_acknowledged(65537));
 }
 
 // The line of large messages leaves nothing at 0 bytes.

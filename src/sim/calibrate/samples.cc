@@ -17,8 +17,9 @@ using Json = nlohmann::json;
 
 constexpr size_t kMostCells = 1 << 16, kMostSamples = 1 << 22;
 constexpr double kMostSampleNs = 1e15;
-constexpr std::string_view kNames[] = {"pingpong", "send",    "receive",  "late",
-                                       "burst",    "delayed", "exchange", "overlap"};
+constexpr std::string_view kNames[] = {"pingpong", "send",   "receive", "late",     "burst",
+                                       "delayed",  "probed", "taken",   "exchange", "overlap"};
+static_assert(std::size(kNames) == kSampleTests);
 
 // Fails with the text of what is wrong, without a place.
 base::Result<uint64_t> whole(const Json& line, const char* key, bool needed) {
@@ -87,7 +88,8 @@ base::Status read_cell(const Json& line, Read& read, Samples& out) {
   const auto bytes = whole(line, "bytes", true);
   const bool counts = cell.test == SampleTest::kBurst || cell.test == SampleTest::kExchange;
   const auto count = whole(line, "count", counts);
-  const auto delay = whole(line, "delay_ns", cell.test == SampleTest::kDelayed);
+  const bool delays = cell.test == SampleTest::kDelayed || cell.test == SampleTest::kProbed;
+  const auto delay = whole(line, "delay_ns", delays);
   if (!bytes.ok()) return bytes.error();
   if (!count.ok()) return count.error();
   if (!delay.ok()) return delay.error();

@@ -25,10 +25,12 @@ enum class SampleTest : uint8_t {
   kLate,      // a receive that is posted long after its message, or its request, came
   kBurst,     // `count` messages, until an empty answer to all of them is back
   kDelayed,   // a blocking send whose receive is posted `delay_ns` later
+  kProbed,  // ... twice `delay_ns` later, between which the receiver has probed for another message
+  kTaken,   // a send whose receiver waits for it, until it is sent
   kExchange,  // `count` exchanges in a row: a receive and a send begin, and are waited for
   kOverlap,   // the wait for a receive after a computation; the sender computed, too
 };
-inline constexpr size_t kSampleTests = 8;
+inline constexpr size_t kSampleTests = 10;
 std::string_view name_of(SampleTest test);
 
 // All samples of a test with the same parameters.
@@ -36,7 +38,7 @@ struct SampleCell {
   SampleTest test = SampleTest::kPingPong;
   uint64_t bytes = 0;
   uint64_t count = 0;     // kBurst, kExchange
-  uint64_t delay_ns = 0;  // kDelayed
+  uint64_t delay_ns = 0;  // kDelayed, kProbed
   std::vector<double> ns;
   std::vector<size_t> lines;  // how many samples of `ns` each line of the file has, in order
   size_t start = 0;           // of the ranks, by join()

@@ -46,6 +46,14 @@ Range fit_eager(const Curves& curves, double low, double high, const std::vector
   return out;
 }
 
+// What a sender that waits for the acknowledgement of each message waits longer than the message
+// takes to be with its receiver.
+double fit_acknowledgement(const Curves& curves, const std::pair<double, double>& sizes) {
+  const Line trip = fit_line(part_of(curves.trips, sizes.first, sizes.second));
+  return std::max(0.0, mean_of(part_of(curves.takings, sizes.first, sizes.second),
+                               [&](const Point& p) { return p.y - trip.at(p.x); }));
+}
+
 // Request, answer, data: of those only the send, a round trip and a late receive can be measured.
 // docs/calibrate.md has the formulas.
 Range fit_rendezvous(const Curves& curves, const std::pair<double, double>& sizes,
@@ -167,6 +175,8 @@ Solution solve(const Curves& curves, const Pieces& pieces) {
     const auto [low, high] = pieces.sizes[i];
     if (i < pieces.eager) {
       out.ranges.push_back(fit_eager(curves, low, high, pieces.shows_gap[i]));
+      if (i >= pieces.unacknowledged)
+        out.ranges.back().handshake = fit_acknowledgement(curves, pieces.sizes[i]);
       continue;
     }
     const Range before = pieces.eager > 0 ? out.ranges[pieces.eager - 1] : Range();

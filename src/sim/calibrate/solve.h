@@ -15,9 +15,9 @@ namespace refrain::sim {
 
 // What is fitted: curves, by size.
 struct Curves {
-  Curve trips, sends, receives, lates, intervals, exchanges, overlaps;
-  std::array<Curve*, 7> all() {
-    return {&trips, &sends, &receives, &lates, &intervals, &exchanges, &overlaps};
+  Curve trips, sends, receives, lates, intervals, exchanges, overlaps, takings;
+  std::array<Curve*, 8> all() {
+    return {&trips, &sends, &receives, &lates, &intervals, &exchanges, &overlaps, &takings};
   }
 };
 
@@ -33,11 +33,12 @@ struct Solution {
   double copy = 0, copy_per_byte = 0, overlap = 0;
 };
 
-// The pieces of sizes up to the eager limit, then those above.
+// The pieces of sizes up to the eager limit, acknowledged ones last, then those above.
 struct Pieces {
   std::vector<std::pair<double, double>> sizes;  // smallest and largest of each
   std::vector<uint64_t> up_to;
   size_t eager = 0;                                    // so many of them
+  size_t unacknowledged = 0;                           // ... and of these
   std::vector<std::vector<bool>> shows_gap;            // points of the intervals
   std::vector<bool> waits_for_processor, goes_beside;  // of pieces above the limit
   std::vector<bool> shows_crossing;

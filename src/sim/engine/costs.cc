@@ -28,6 +28,7 @@ MessageCosts Costs::of(uint32_t from, uint32_t to, uint64_t bytes) const {
   out.gap = rounded(range.gap.value);
   out.crossing = rounded(range.crossing.value + size * range.crossing_per_byte.value);
   out.is_eager = bytes <= protocol.eager_limit;
+  out.is_acknowledged = protocol.is_acknowledged(bytes);
   return out;
 }
 

@@ -21,13 +21,14 @@ struct MessageCosts {
   Time post = 0;      // o_send alone
   Time receive = 0;   // of the receiver's processor: o_recv + s O
   Time latency = 0;   // L
-  Time notice = 0;    // of a request of rendezvous, and of its answer, each
+  Time notice = 0;    // of a request of rendezvous, its answer, an acknowledgement, each
   Time gap = 0;       // of a network interface: g
   Time crossing = 0;  // of one that comes while its receiver's own is on its way
   Time stream = 0;    // from the first to behind the last byte: s G
   double per_byte = 0;
   Time stream_of(uint64_t bytes) const { return rounded(static_cast<double>(bytes) * per_byte); }
   bool is_eager = true;
+  bool is_acknowledged = false;  // eager, and not sent before its receiver has taken it
 };
 
 class Costs {

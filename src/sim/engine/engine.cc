@@ -76,6 +76,7 @@ void Engine::handle(const Event& event) {
     case kRequested: return request_comes(id);
     case kAnswered: return begin_data(id);
     case kPartial: return rest_comes(id, now_);
+    case kTaken: return acknowledge(id, now_, kNever);
     case kGetBegins: return begin_transfer(id, now_, messages_[id].bytes);
     case kReady:
       if (agents_[id].wait == Wait::kSome && wait_some(id)) {
@@ -210,6 +211,7 @@ void Engine::enter(Agent& agent) {
   for (const Held& one : held) {
     if (one.what == Pending::kAnswer) answer(one.subject, agent.now, false);
     if (one.what == Pending::kRest) rest_comes(one.subject, agent.now);
+    if (one.what == Pending::kTaken) acknowledge(one.subject, agent.now, agent.now);
     if (one.what != Pending::kAgent) continue;
     agents_[one.subject].now = std::max(agents_[one.subject].now, agent.now);
     heap_.add(agents_[one.subject].now, kResume, one.subject);

@@ -9,7 +9,8 @@
 //
 // Protocols, docs/simulate.md, "Messages": eager and rendezvous as in LogGOPS (T. Hoefler, T.
 // Schneider, A. Lumsdaine, HPDC 2010, section 2.2), with copies of unexpected messages and with the
-// share `overlap` of a transfer that goes on outside of MPI.
+// share `overlap` of a transfer that goes on outside of MPI; and eager messages that their receiver
+// acknowledges.
 //
 // Memory: what is on its way, and what agents hold. Threads: one.
 #pragma once
@@ -107,6 +108,7 @@ class Engine {
     kAnswered,   // ... the answer with the sender
     kPartial,    // ... the share that needs no MPI call has come
     kGetBegins,  // the request of a kGet is with the target
+    kTaken,      // acknowledged: it is with the receiver, if that is in MPI
     kReady,      // a request of an agent in kWaitSome
     kLockComes,
     kLockGoes
@@ -143,7 +145,7 @@ class Engine {
     Time at = kNever;  // of the last one
     AgentId waiter = kNone;
   };
-  enum class Pending : uint8_t { kAnswer, kRest, kAgent };
+  enum class Pending : uint8_t { kAnswer, kRest, kTaken, kAgent };
   struct Held {  // goes on when the rank is in MPI again
     Pending what = Pending::kAgent;
     uint32_t subject = 0;
@@ -233,6 +235,8 @@ class Engine {
   void is_available(uint32_t id, Time at);
   void rest_comes(uint32_t id, Time at);
   void finish_message(uint32_t id, Time at);
+  void ask_acknowledgement(uint32_t id, Time at);
+  void acknowledge(uint32_t id, Time at, Time there);
   void request_is_there(uint32_t id, Time at);
   void one_sided(Agent& agent, const Action& action);
   uint64_t first_share(const Message& message) const;

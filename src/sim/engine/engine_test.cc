@@ -84,6 +84,38 @@ TEST(Engine, SynchronousSendWaitsForItsReceive) {
   EXPECT_EQ(result.ranks[1].waited, 0);
 }
 
+// The data of an acknowledged message are there at once; its sender waits until the receiver is in
+// a call, be it one for something else.
+TEST(Engine, AnAcknowledgedSendWaitsForItsReceiverToBeInMpi) {
+  constexpr Time kHandshake = 300;
+  const Machine machine = plain_machine("acknowledged_above = 90", "handshake = 300");
+  const auto first_send = [&](uint64_t bytes, EngineResult* result) {
+    Script script;
+    // The receiver makes a call at 20000 that has nothing to do with it, and receives at 50000.
+    script.ranks = {{send(0, 1, bytes)},
+                    {post(true, 1, 0, 0, kOther), wait(kOther, 20000), receive(0, 30000)},
+                    {}};
+    return simulate(machine, script, result);
+  };
+  EngineResult result;
+  const ScriptTimes small = first_send(90, &result);
+  EXPECT_EQ(small.calls[0][0].end, kSend + copied(90));
+  const ScriptTimes large = first_send(100, &result);
+  const Time entered = kSend + 20000;
+  EXPECT_EQ(large.calls[0][0].end, entered + kReceive + copied(100) + kHandshake);
+  EXPECT_EQ(large.calls[1][2].begin, 50000 + kSend);
+  EXPECT_EQ(large.calls[1][2].end, 50000 + kSend + kReceive + copied(100) + 30 + 20);
+  EXPECT_EQ(result.ranks[0].waited, entered - kSend - copied(100));
+  // A receiver that waits for it acknowledges at once.
+  Script script;
+  script.ranks = {{send(0, 1, 100)}, {receive(0)}};
+  const Time there = kSend + copied(100) + kL + stream(100);
+  EXPECT_EQ(simulate(machine, script).calls[0][0].end, there + kReceive + copied(100) + kHandshake);
+  // As does one that is in the same call.
+  script.ranks = {{send(0, 1, 100), receive(1)}, {send(1, 0, 100), receive(0)}};
+  EXPECT_FALSE(simulate(machine, script).is_stuck);
+}
+
 TEST(Engine, LateReceiverCopies) {
   const Machine machine = plain_machine();
   Script script;
@@ -282,12 +314,15 @@ TEST(Engine, RandomProgramsMatchByEnvelopesAsByChannels) {
 }
 
 TEST(Engine, RandomProgramsAreAsInTheReference) {
-  const Machine machines[] = {plain_machine(), plain_machine("overlap = 0.375"),
+  const Machine machines[] = {plain_machine(),
+                              plain_machine("overlap = 0.375"),
                               plain_machine("overlap = 1"),
-                              plain_machine("", "crossing = 70\ncrossing_per_byte = 0.3")};
+                              plain_machine("", "crossing = 70\ncrossing_per_byte = 0.3"),
+                              plain_machine("acknowledged_above = 63", "handshake = 300"),
+                              plain_machine("acknowledged_above = 64\noverlap = 0.5")};
   int compared = 0;
-  for (uint32_t seed = 0; seed < 800; ++seed) {
-    const Machine& machine = machines[seed % 4];
+  for (uint32_t seed = 0; seed < 1200; ++seed) {
+    const Machine& machine = machines[seed % std::size(machines)];
     const RandomScript random(seed, 2 + seed % 5);
     bool has_tie = false;
     const ScriptTimes wanted = reference(machine, random.script, has_tie);
@@ -304,7 +339,7 @@ TEST(Engine, RandomProgramsAreAsInTheReference) {
             << "seed " << seed << " rank " << r << " call " << c;
       }
   }
-  EXPECT_GT(compared, 200);
+  EXPECT_GT(compared, 300);
 }
 
 // Rank 0 sends for ever, and nobody receives.

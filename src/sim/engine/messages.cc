@@ -60,7 +60,8 @@ Time Engine::latency(uint32_t from, uint32_t to, const MessageCosts& costs) cons
   return costs.latency + hops(from, to);
 }
 
-// Of a request or an answer of a rendezvous. A handshake that takes no time has no route.
+// Of a request or an answer of a rendezvous, or of an acknowledgement. A handshake that takes no
+// time has no route.
 Time Engine::notice(uint32_t from, uint32_t to, const MessageCosts& costs) const {
   return costs.notice == 0 ? 0 : costs.notice + hops(from, to);
 }
@@ -86,7 +87,10 @@ void Engine::send(Agent& agent, const Action& action) {
   message.sent = agent.now + costs.send;
   const uint32_t place = add_part(agent.rank, action.request);
   if (message.is_eager) {
-    complete(agent.rank, place, {message.sent, kNever, 0});
+    if (costs.is_acknowledged)
+      message.send_request = place;
+    else
+      complete(agent.rank, place, {message.sent, kNever, 0});
     begin_transfer(id, message.sent, action.amount);
   } else {
     message.send_request = place;
@@ -194,6 +198,7 @@ void Engine::arrives(uint32_t id) {
 }
 
 void Engine::is_available(uint32_t id, Time at) {
+  if (messages_[id].is_eager && !messages_[id].is_put) ask_acknowledgement(id, at);
   Message& message = messages_[id];
   if (message.is_put) {
     const MessageCosts costs = kept_costs_.of(message.to, message.from, 0);
@@ -204,6 +209,31 @@ void Engine::is_available(uint32_t id, Time at) {
   message.available = at;
   if (message.is_unmatched) return envelope_comes(id);
   if (message.posted != kNever) finish_message(id, at);
+}
+
+// The acknowledgement is a message of its own: the receive may be complete long before the
+// receiver's processor gets to it, or long after.
+void Engine::ask_acknowledgement(uint32_t id, Time at) {
+  const uint32_t place = std::exchange(messages_[id].send_request, kNone);
+  if (place == kNone) return;
+  const uint32_t note = new_message();
+  const Message& message = messages_[id];
+  messages_[note].from = message.from;
+  messages_[note].to = message.to;
+  messages_[note].bytes = message.bytes;
+  messages_[note].send_request = place;
+  heap_.add(at, kTaken, note);
+}
+
+// Given when the receiver has taken the message, which needs it in MPI. `there`: since when it is.
+void Engine::acknowledge(uint32_t id, Time at, Time there) {
+  const Message message = messages_[id];
+  if (!is_inside(message.to, at) && costs_.protocol(message.from, message.to).overlap.value == 0)
+    return ranks_[message.to].held.push_back({Pending::kTaken, id});
+  const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
+  free_message(id);
+  const Time end = at + costs.receive + notice(message.to, message.from, costs);
+  complete(message.from, message.send_request, {end, there, 0});
 }
 
 // The rest of a message, which goes on while the receiver is in MPI.

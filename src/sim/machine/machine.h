@@ -38,7 +38,8 @@ struct SizeRange {
   Parameter gap;                // g: between two messages of a network interface
   Parameter gap_per_byte;       // G
   Parameter cpu_per_byte;       // O: of the processor, on both sides
-  Parameter handshake;          // of the request of a message that waits, and of its answer, each
+  // Of the request of a message that waits, and of its answer, each; of an acknowledgement.
+  Parameter handshake;
   // What a message costs more that comes while one of its receiver's own is on its way: processors
   // that move messages in both directions move one at a time.
   Parameter crossing, crossing_per_byte;
@@ -51,7 +52,12 @@ std::string_view name_of(Distance distance);
 
 struct Protocol {
   uint64_t eager_limit = UINT64_MAX;  // S: larger messages wait for their receive
-  Parameter overlap;                  // 0 to 1
+  // Larger eager messages are sent only when their receiver has taken them.
+  uint64_t acknowledged_above = UINT64_MAX;
+  bool is_acknowledged(uint64_t bytes) const {
+    return bytes > acknowledged_above && bytes <= eager_limit;
+  }
+  Parameter overlap;  // 0 to 1
   Parameter unexpected_copy, unexpected_copy_per_byte;
   std::vector<SizeRange> ranges;  // ascending, the last one without a limit
   const SizeRange& range_of(uint64_t bytes) const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace refrain::sim {
 namespace {
@@ -30,6 +31,7 @@ TEST(Machine, PlainOneIsForAllDistancesAndRanks) {
   ASSERT_TRUE(machine.ok()) << machine.error().to_string();
   for (const Protocol& protocol : machine->distances) {
     EXPECT_EQ(protocol.eager_limit, 1000U);
+    EXPECT_EQ(protocol.acknowledged_above, UINT64_MAX);
     ASSERT_EQ(protocol.ranges.size(), 1U);
     EXPECT_EQ(protocol.range_of(1U << 30).latency.value, 1000);
     EXPECT_EQ(protocol.range_of(0).gap_per_byte.value, 0.5);
@@ -108,6 +110,21 @@ bandwidth = 1e9
       machine->places_for(13).error().to_string(),
       "m.toml:31:1: the machine has places for 12 ranks, and the run has 13: more nodes, cores "
       "or entries of the mapping are needed");
+}
+
+TEST(Machine, SomeEagerMessagesAreAcknowledged) {
+  std::string text = kPlain;
+  text.replace(text.find("eager_limit"), 0, "acknowledged_above = 200\n");
+  const auto machine = parse_machine(text, "m.toml");
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  for (const auto& [bytes, is] : {std::pair(uint64_t{200}, false),
+                                  {uint64_t{201}, true},
+                                  {uint64_t{1000}, true},
+                                  {uint64_t{1001}, false}})
+    EXPECT_EQ(machine->distances[2].is_acknowledged(bytes), is) << bytes;
+  text.replace(text.find("= 200"), 5, "= -1");
+  EXPECT_NE(error_of(text).find("m.toml:3:22: 'acknowledged_above'"), std::string::npos)
+      << error_of(text);
 }
 
 TEST(Machine, ErrorsSayLineAndColumn) {

@@ -199,10 +199,11 @@ void read_range(Reader& in, const toml::table& row, std::vector<SizeRange>& out)
 }
 
 Protocol read_distance(Reader& in, const toml::table& table) {
-  in.only(table,
-          {"eager_limit", "overlap", "unexpected_copy", "unexpected_copy_per_byte", "range"});
+  in.only(table, {"eager_limit", "acknowledged_above", "overlap", "unexpected_copy",
+                  "unexpected_copy_per_byte", "range"});
   Protocol out;
   out.eager_limit = in.whole(table, "eager_limit", 0, 0, INT64_MAX, true);
+  out.acknowledged_above = in.whole(table, "acknowledged_above", UINT64_MAX, 0, INT64_MAX);
   out.overlap = in.parameter(table, "overlap", 1, false);
   out.unexpected_copy = in.parameter(table, "unexpected_copy", kMostNs, false);
   out.unexpected_copy_per_byte =

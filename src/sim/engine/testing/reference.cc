@@ -13,7 +13,7 @@ namespace {
 struct Transfer {
   uint32_t from = 0, to = 0;
   uint64_t bytes = 0;
-  bool is_eager = true;
+  bool is_eager = true, is_acknowledged = false;
   std::optional<Time> sent, requested, posted, asked, agreed, set_out, first_byte, shared_end;
   std::optional<Time> available, sender_done;
   std::optional<Time> begins;  // eager: the sender's call, which gives it to the interface
@@ -77,10 +77,10 @@ class Reference {
       const MessageCosts costs = costs_.of(me, end.peer, end.bytes);
       t.is_eager = costs.is_eager && !end.is_synchronous;
       t.sent = rank.now + costs.send;
-      if (t.is_eager)
-        t.sender_done = t.sent, t.begins = rank.now;
-      else
-        t.requested = rank.now + costs.post + costs.notice;
+      t.is_acknowledged = t.is_eager && costs.is_acknowledged;
+      if (t.is_eager) t.begins = rank.now;
+      if (t.is_eager && !t.is_acknowledged) t.sender_done = t.sent;
+      if (!t.is_eager) t.requested = rank.now + costs.post + costs.notice;
       rank.now += costs.send;
     }
     rank.is_posted = true;
@@ -140,6 +140,10 @@ class Reference {
 
   // What a transfer waits for, and when it happens; nothing: it is not known yet.
   std::optional<Time> next_of(const Transfer& t) const {
+    if (t.available && t.is_acknowledged && !t.sender_done) {
+      const double overlap = costs_.protocol(t.from, t.to).overlap.value;
+      return overlap > 0 ? t.available : inside(t.to, *t.available);
+    }
     if (t.available) return std::nullopt;
     if (t.is_eager) return t.first_byte ? t.first_byte : t.begins;
     if (t.shared_end) return inside(t.to, *t.shared_end);
@@ -153,7 +157,9 @@ class Reference {
 
   void take(Transfer& t, Time at) {
     const MessageCosts costs = costs_.of(t.from, t.to, t.bytes);
-    if (t.shared_end) {
+    if (t.available) {
+      t.sender_done = at + costs.receive + costs_.of(t.to, t.from, t.bytes).notice;
+    } else if (t.shared_end) {
       t.available = at + rounded(static_cast<double>(t.bytes - t.first_bytes) * costs.per_byte);
       t.sender_done = std::max(at, *t.available - costs.latency);
       t.is_eager = false;
