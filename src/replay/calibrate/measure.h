@@ -33,12 +33,19 @@ class Measure {
   void all();
 
  private:
+  static constexpr int kTag = 1, kBack = 3;
+
+  // limits.cc
   void find_limits();
   // The largest size of which `is_good` holds, from `good` on, which is one; to the byte.
   uint64_t last_good(uint64_t good, const std::function<bool(uint64_t)>& is_good) const;
-  bool is_another(uint64_t round, uint64_t begin_ns);
+  void begin_probe();
+  bool are_early(const char* test, uint64_t bytes, uint64_t delay, double share,
+                 std::vector<uint64_t>& ns);
   bool waits_for_nobody(uint64_t bytes);
   bool waits_for_receiver(uint64_t bytes);
+  // measure.cc
+  bool is_another(uint64_t round, uint64_t begin_ns);
   void of_size(uint64_t bytes);
   void ping_pong(uint64_t bytes);
   void send(uint64_t bytes);
@@ -55,9 +62,6 @@ class Measure {
   uint64_t now() const { return run_clock().now_ns(); }
   void pass(uint64_t ns) const { run_clock().pass_until(now() + ns, Compute::kSpin); }
   void token(int from);  // an empty message
-  void begin_probe();
-  bool are_early(const char* test, uint64_t bytes, uint64_t delay, double share,
-                 std::vector<uint64_t>& ns);
   // Rank 1 posts a receive, and rank 0 knows of it; the request is MPI_REQUEST_NULL on rank 0.
   MPI_Request posted(uint64_t bytes);
   void begin_one(uint64_t bytes, MPI_Request* request);
