@@ -10,8 +10,9 @@ less of G is in LogGOPSim's L and g, whose numbers are whole.)
 LogGOPSim and txt2bin are looked for in PATH, or in --loggopsim; without them nothing is measured, and a line says so.
 What LogGOPSim is compiled with makes a factor of ten and more: its Makefile asks for no optimisation.
 
-Seconds are of the processor, of the whole command, the best of --runs in turns; operations are the sends, receives and
-computations of the GOAL file, so both have as many. `difference`: of the predicted times, Refrain's to LogGOPSim's. A
+Seconds are of the whole command, the best of --runs in turns: of the processor, and of the clock (`refrain simulate`
+reads the trace on a second core). Operations are the sends, receives and computations of the GOAL file, so both have
+as many. `difference`: of the predicted times, Refrain's to LogGOPSim's. A
 receiver's processor is busy for all of a message's bytes there, where the model has the network's interface; messages
 of few bytes differ little. Writes DIR/loggopsim.json.
 """
@@ -23,6 +24,7 @@ import re
 import resource
 import shutil
 import sys
+import time
 
 import common
 
@@ -46,11 +48,11 @@ RANKS = (16, 64, 256)
 
 
 def timed(command):
-    """(what it prints, seconds of the processor)"""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """(what it prints, seconds of the processor, seconds of the clock)"""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     text = common.run(command)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return text, after.ru_utime - before.ru_utime
+    after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    return text, after.ru_utime - before.ru_utime, end - begin
 
 
 def waves(folder):
@@ -76,12 +78,15 @@ def measure(trace, machine, tools, runs, folder):
     ends = [int(ns) for ns in re.findall(r"\bhost \d+: (\d+)", theirs[0][0], re.IGNORECASE)]
     if not ends:
         common.fail(f"{trace}: no time in what LogGOPSim prints:\n{theirs[0][0][-600:]}")
-    their_s, our_s = (min(seconds for _, seconds in of) for of in (theirs, ours))
+    their_s, our_s = (min(run[1] for run in of) for of in (theirs, ours))
+    their_wall_s, our_wall_s = (min(run[2] for run in of) for of in (theirs, ours))
     their_ns, our_ns = max(ends), json.loads(ours[0][0])["predicted_ns"]
     goal.unlink(), binary.unlink()
     return {"trace": trace.name, "operations": operations, "not_held": said["not_held"], "loggopsim_s": their_s,
             "refrain_s": our_s, "loggopsim_per_s": operations / max(their_s, 1e-3),
             "refrain_per_s": operations / max(our_s, 1e-3), "ratio": their_s / max(our_s, 1e-3),
+            "loggopsim_wall_s": their_wall_s, "refrain_wall_s": our_wall_s,
+            "wall_ratio": their_wall_s / max(our_wall_s, 1e-3),
             "loggopsim_ns": their_ns, "refrain_ns": our_ns, "difference": our_ns / their_ns - 1}
 
 
@@ -108,10 +113,10 @@ def main():
     common.progress("")
     (folder / "loggopsim.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     common.print_table(["trace", "operations", "LogGOPSim_s", "refrain_s", "LogGOPSim_per_s", "refrain_per_s", "ratio",
-                        "difference"],
+                        "wall_ratio", "difference"],
                        [[r["trace"], r["operations"], f"{r['loggopsim_s']:.3f}", f"{r['refrain_s']:.3f}",
                          f"{r['loggopsim_per_s']:.0f}", f"{r['refrain_per_s']:.0f}", f"{r['ratio']:.2f}",
-                         f"{r['difference']:.4f}"] for r in rows])
+                         f"{r['wall_ratio']:.2f}", f"{r['difference']:.4f}"] for r in rows])
     print(f"written: {folder / 'loggopsim.json'}")
     return 0
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "cli/options/values.h"
@@ -57,6 +58,7 @@ sim::SimulateOptions SimulateChoices::options() const {
   out.skip_share = skip_percent / 100;
   out.most_calls = most_calls;
   out.progress = Activity::share;
+  out.reads_ahead = std::thread::hardware_concurrency() > 1;
   return out;
 }
 

@@ -59,6 +59,18 @@ void TraceActions::begin(Engine& engine) {
   }
 }
 
+bool TraceActions::are_independent(const Trace& trace) {
+  for (GroupId group = 0; group < trace.group_count(); ++group)
+    if (trace.group_locations(group).size() != 1) return false;
+  for (SignatureId id = 0; id < trace.signature_count(); ++id) {
+    const mpi::CallMeaning& meaning = mpi::meaning_of(trace.call_of(id));
+    const bool goes_on = meaning.how == mpi::How::kNonblocking ||
+                         meaning.how == mpi::How::kPersistent || meaning.how == mpi::How::kEnqueues;
+    if (goes_on && meaning.does_any(mpi::kDoesCollective)) return false;
+  }
+  return true;
+}
+
 TraceActions::Place TraceActions::place(AgentId agent) const {
   return {agents_[agent]->rank->rank, agents_[agent]->thread};
 }
@@ -189,7 +201,7 @@ void TraceActions::compute(AgentState& agent, const events::Event& event, Batch&
 
 void TraceActions::lower(AgentState& agent, const events::Event& event, Batch& batch) {
   const Op& op = *event.op;
-  ++calls_;
+  calls_.store(calls() + 1, std::memory_order_relaxed);
   if (neighbours_ != nullptr && op.topology != nullptr)
     agent.rank->topologies[op.topology->made] =
         neighbours_->made_by(agent.rank->rank, event.call->id);

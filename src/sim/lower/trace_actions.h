@@ -7,6 +7,7 @@
 // Units: ns, bytes. Threads: one.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -74,7 +75,11 @@ class TraceActions : public ActionSource {
 
   // By function, or by what it is; also what the reading of the trace could not tell.
   std::map<std::string, uint64_t> not_lowered() const;
-  uint64_t calls() const { return calls_; }
+  // Any thread may ask.
+  uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  // Whether what an agent does depends on no other one, and begin() knows all agents: no rank has
+  // several threads, and no collective goes on beside other calls.
+  static bool are_independent(const Trace& trace);
   // Where the times between calls are from: exact, bins, segments, gaps or statistics.
   std::string compute_from() const;
 
@@ -195,7 +200,7 @@ class TraceActions : public ActionSource {
   uint64_t starts_lowered_ = 0;             // of requests that only this follows
   uint64_t unknown_lowered_ = 0;            // receives whose message only the simulation tells
   std::map<std::string, uint64_t> not_lowered_;
-  uint64_t calls_ = 0;
+  std::atomic<uint64_t> calls_ = 0;  // one thread counts
   bool has_times_ = false, has_gaps_ = false;
 };
 

@@ -77,6 +77,7 @@ base::Status run_all(const Trace& trace, const PredictOptions& options, std::vec
       SimulateOptions how = options.simulate;
       how.progress = nullptr;
       how.on_call = nullptr;
+      how.reads_ahead = false;  // each core has a simulation
       how.decoded = &of_thread;
       how.times = tasks[i].times != nullptr ? tasks[i].times.get() : options.times;
       how.factors = tasks[i].factors;

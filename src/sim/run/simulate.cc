@@ -7,6 +7,7 @@
 
 #include "refrain/calls.h"
 #include "sim/lower/trace_actions.h"
+#include "sim/run/fill_ahead.h"
 #include "sim/run/skip.h"
 
 namespace refrain::sim {
@@ -14,7 +15,8 @@ namespace {
 
 // Messages on their way at a time: beside a number for any run, an exchange of all with all.
 constexpr uint64_t kMostMessages = 1 << 22, kMostPartners = 4096;
-constexpr size_t kNamedCalls = 64;  // of a deadlock; each is looked up in the trace
+constexpr uint64_t kFewCalls = 10'000;  // are read before another thread has begun
+constexpr size_t kNamedCalls = 64;      // of a deadlock; each is looked up in the trace
 
 // Hands calls on by rank and thread.
 class CallObserver : public Observer {
@@ -77,7 +79,10 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   how.has_contention = options.contention == Contention::kFair && machine.topology.has_links();
   const auto ranks = static_cast<uint64_t>(trace.rank_count());
   how.most_messages = kMostMessages + 2 * ranks * std::min(ranks, kMostPartners);
-  Engine engine(costs, actions, how);
+  FillAhead ahead(actions);
+  const bool reads_ahead = options.reads_ahead && options.skip_share <= 0 &&
+                           trace.call_count() > kFewCalls && TraceActions::are_independent(trace);
+  Engine engine(costs, reads_ahead ? static_cast<ActionSource&>(ahead) : actions, how);
   actions.begin(engine);
   CallObserver observer(actions, options);
   if (options.on_call) engine.observe(&observer);
@@ -94,7 +99,9 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
                                    "); --max-calls allows " + std::to_string(options.most_calls),
                                trace.name());
   }
+  if (reads_ahead) ahead.start(ranks);
   EngineResult result = engine.run();
+  ahead.stop();
   skipper.add_to(result);
   if (result.is_full)
     return base::unsupported("more than " + std::to_string(how.most_messages) +

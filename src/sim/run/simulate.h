@@ -2,7 +2,8 @@
 //
 // Errors: those of the machine (usage), more calls than allowed that are not left out, or more
 // messages on their way at once than memory is given for (unsupported). A deadlock is a result.
-// Threads: the trace may be used by others meanwhile; the simulation itself is one thread.
+// Threads: the trace may be used by others meanwhile; the simulation itself is one thread, or two
+// with `reads_ahead`.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,8 @@ struct SimulateOptions {
   const ComputeTimes* times = nullptr;  // nullptr: those of the trace
   std::vector<double> factors;          // of the computation of each rank; empty: 1
   std::string folder;                   // for temporary files; empty: the current one
+  // The trace is read by a thread of its own, where that changes nothing (fill_ahead.h).
+  bool reads_ahead = false;
   // Of the trace, for several simulations one after the other: what one has decoded the next one
   // has. nullptr: this one is by itself.
   events::DecodedRanks* decoded = nullptr;
