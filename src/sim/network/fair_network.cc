@@ -47,102 +47,6 @@ void FairNetwork::start(int64_t now, uint32_t name, uint64_t bytes, double most,
   if (route.empty() || bytes == 0) set_rate(id, most > 0 ? most : INFINITY);
 }
 
-// Links and flows that are connected with a link, in a fixed order.
-void FairNetwork::collect(uint32_t from) {
-  linked_.assign(1, from);
-  flowing_.clear();
-  links_[from].mark = mark_;
-  for (size_t i = 0; i < linked_.size(); ++i)
-    for (const uint32_t id : links_[linked_[i]].flows) {
-      if (flows_[id].mark == mark_) continue;
-      flows_[id].mark = mark_;
-      flowing_.push_back(id);
-      for (const uint32_t link : flows_[id].route)
-        if (links_[link].mark != mark_) links_[link].mark = mark_, linked_.push_back(link);
-    }
-}
-
-void FairNetwork::fix(uint32_t id, double rate) {
-  Flow& flow = flows_[id];
-  flow.is_open = false;
-  new_rate_[id] = rate;
-  for (const uint32_t number : flow.route) {
-    Link& link = links_[number];
-    link.left = std::max(0.0, link.left - rate);
-    --link.open;
-    link.weight -= flow.weight;
-  }
-}
-
-// All links are open, and their flows have no rate yet.
-void FairNetwork::open_all() {
-  shares_.clear();
-  for (const uint32_t number : linked_) {
-    Link& link = links_[number];
-    link.left = link.capacity;
-    link.open = static_cast<uint32_t>(link.flows.size());
-    link.weight = 0;
-    for (const uint32_t id : link.flows) link.weight += flows_[id].weight;
-    if (link.open > 0)
-      shares_.push_back({link.left / link.weight, static_cast<uint32_t>(shares_.size()), number});
-  }
-  std::make_heap(shares_.begin(), shares_.end());
-  limited_.clear();
-  for (const uint32_t id : flowing_) {
-    flows_[id].is_open = true;
-    if (flows_[id].most > 0) limited_.push_back(id);
-  }
-  std::sort(limited_.begin(), limited_.end(), [&](uint32_t a, uint32_t b) {
-    const double one = flows_[a].most * flows_[b].weight, other = flows_[b].most * flows_[a].weight;
-    return one != other ? one < other : a < b;
-  });
-}
-
-// The link that is full first, on top of shares_. Flows that are fixed take less than their share,
-// so shares grow: what shares_ has is at most what a link's flows get, and is looked at again only
-// when it is the least. False: no link is open.
-bool FairNetwork::find_narrowest() {
-  while (!shares_.empty()) {
-    const Link& link = links_[shares_.front().link];
-    const double share = link.open == 0 ? 0 : link.left / link.weight;
-    if (link.open > 0 && share <= shares_.front().share) return true;
-    std::pop_heap(shares_.begin(), shares_.end());
-    if (link.open == 0) {
-      shares_.pop_back();
-      continue;
-    }
-    shares_.back().share = share;
-    std::push_heap(shares_.begin(), shares_.end());
-  }
-  return false;
-}
-
-// Progressive filling.
-void FairNetwork::fill() {
-  open_all();
-  size_t open = flowing_.size(), next_limit = 0;
-  while (open > 0) {
-    const bool has_link = find_narrowest();
-    const double least = has_link ? shares_.front().share : INFINITY;
-    while (next_limit < limited_.size() && !flows_[limited_[next_limit]].is_open) ++next_limit;
-    if (next_limit < limited_.size()) {
-      const uint32_t id = limited_[next_limit];
-      if (flows_[id].most <= least * flows_[id].weight) {
-        fix(id, flows_[id].most);
-        --open;
-        continue;  // the shares of its links have grown
-      }
-    }
-    if (!has_link) break;
-    for (const uint32_t id : links_[shares_.front().link].flows) {
-      if (!flows_[id].is_open) continue;
-      fix(id, least * flows_[id].weight);
-      --open;
-    }
-  }
-  for (const uint32_t id : flowing_) set_rate(id, new_rate_[id]);
-}
-
 void FairNetwork::set_rate(uint32_t id, double rate) {
   Flow& flow = flows_[id];
   if (flow.rate == rate) return;
@@ -158,20 +62,13 @@ void FairNetwork::set_rate(uint32_t id, double rate) {
       {std::max(now_, static_cast<int64_t>(std::min(end, 9e18))), ++order_, id, ++flow.version});
 }
 
-void FairNetwork::settle() {
-  if (changed_.empty()) return;
-  ++mark_;
-  for (const uint32_t link : changed_) {
-    links_[link].is_changed = false;
-    if (links_[link].mark == mark_) continue;
-    collect(link);
-    fill();
-  }
-  changed_.clear();
+int64_t FairNetwork::next() {
+  // What ends now has all its bytes, whatever the rates are from here on.
+  if (first_end() > now_) settle();
+  return first_end();
 }
 
-int64_t FairNetwork::next() {
-  settle();
+int64_t FairNetwork::first_end() {
   while (!ends_.empty()) {
     const End& end = ends_.top();
     if (!flows_[end.flow].is_free && flows_[end.flow].version == end.version) return end.time;

@@ -2,9 +2,9 @@
 //
 // Rates are those of progressive filling (D. Bertsekas, R. Gallager, "Data Networks", section
 // 6.5.2): all flows grow alike until a link is full or a flow has its limit; its flows stay there,
-// and the others grow on. A flow that begins or ends changes only the rates of flows that are
-// connected with it by links, so only those are computed again. Rates grow in the ratio of weights,
-// where flows have other ones than 1.
+// and the others grow on. Rates grow in the ratio of weights, where flows have other ones than 1.
+// Where flows begin and end, only those get new rates whose old ones are not fair any more
+// (fair_rates.cc).
 //
 // Times in ns, as fractions; a flow ends at the next whole ns. Threads: one.
 #pragma once
@@ -49,6 +49,7 @@ class FairNetwork {
   }
 
  private:
+  static constexpr uint32_t kNoLink = UINT32_MAX;
   struct Link {
     double capacity = 0;  // bytes per ns
     std::vector<uint32_t> flows;
@@ -66,7 +67,8 @@ class FairNetwork {
     double since = 0;  // `left` is of then
     uint64_t bytes = 0;
     uint32_t version = 0;
-    uint32_t mark = 0;
+    uint32_t mark = 0;              // it gets a new rate
+    uint32_t bottleneck = kNoLink;  // ...: it has its limit
     bool is_open = false, is_free = true;
     std::vector<uint32_t> route;
   };
@@ -90,26 +92,32 @@ class FairNetwork {
   };
 
   void note_change(uint32_t link);
+  int64_t first_end();
+  void set_rate(uint32_t flow, double rate);
+  // fair_rates.cc
   void settle();
-  void collect(uint32_t from);
+  void join(uint32_t flow);
+  void join_connected();
+  bool join_unfair(uint32_t link);
+  void collect_links();
   void open_all();
   bool find_narrowest();
   void fill();
-  void set_rate(uint32_t flow, double rate);
-  void fix(uint32_t flow, double rate);
+  void fix(uint32_t flow, double rate, uint32_t bottleneck);
 
   std::vector<Link> links_;
   std::vector<Flow> flows_;
   std::vector<uint32_t> free_, changed_;
   std::vector<double> new_rate_;
-  // While rates are computed: links and flows that are connected, a heap, flows by their limits.
+  // While rates are computed: links of flows that get new ones, these flows, a heap, flows by their
+  // limits.
   std::vector<uint32_t> linked_, flowing_;
   std::vector<Share> shares_;
   std::vector<uint32_t> limited_;
   std::priority_queue<End> ends_;
   int64_t now_ = 0;
   uint64_t order_ = 0;
-  uint32_t mark_ = 0;
+  uint32_t mark_ = 0, link_mark_ = 0;
 };
 
 }  // namespace refrain::sim

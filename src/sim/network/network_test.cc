@@ -147,6 +147,52 @@ TEST(FairNetwork, RandomFlowsEndWhenMaxMinFairRatesSay) {
   }
 }
 
+// Flows begin while others are on their way, on a network where most have no link in common: the
+// rates of those that are far away stay.
+TEST(FairNetwork, RatesAreFairWhereFlowsComeAndGo) {
+  constexpr uint32_t kLinks = 60, kFlows = 300;
+  std::mt19937 random(11);
+  FairNetwork network;
+  std::vector<double> capacity;
+  for (uint32_t i = 0; i < kLinks; ++i) {
+    capacity.push_back(1 + static_cast<double>(random() % 4));
+    network.add_link(capacity.back() * 1e9);
+  }
+  std::vector<RandomFlow> flows;
+  std::set<uint32_t> open;
+  double now = 0, begins = 0;
+  while (flows.size() < kFlows || !open.empty()) {
+    grow(flows, open, capacity);
+    double ends = 1e18;
+    for (const uint32_t i : open) ends = std::min(ends, now + flows[i].left / flows[i].rate);
+    const int64_t next = network.next();
+    if (!open.empty()) {
+      ASSERT_NEAR(static_cast<double>(next), ends, 2 + 1e-9 * ends) << flows.size();
+    }
+    const bool is_begin = flows.size() < kFlows && begins <= static_cast<double>(next);
+    const double then = is_begin ? begins : static_cast<double>(next);
+    for (const uint32_t i : open) flows[i].left -= flows[i].rate * (then - now);
+    now = then;
+    if (!is_begin) {
+      const uint32_t name = network.end();
+      ASSERT_EQ(open.erase(name), 1U);
+      ASSERT_LT(flows[name].left, 20);
+      continue;
+    }
+    // On links that are near to each other.
+    const uint32_t first = random() % (kLinks - 4);
+    std::set<uint32_t> route;
+    for (uint32_t k = 0; k <= random() % 3; ++k) route.insert(first + random() % 4);
+    const double bytes = 1000 + static_cast<double>(random() % 20000);
+    const auto name = static_cast<uint32_t>(flows.size());
+    flows.push_back({bytes, random() % 3 == 0 ? 0.7 : 0.0, {route.begin(), route.end()}, 0});
+    network.start(static_cast<int64_t>(now), name, static_cast<uint64_t>(bytes), flows[name].most,
+                  flows[name].route);
+    open.insert(name);
+    begins += static_cast<double>(random() % 800);
+  }
+}
+
 Topology fat_tree() {
   Topology out;
   out.kind = Topology::Kind::kFatTree;

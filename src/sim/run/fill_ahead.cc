@@ -23,7 +23,7 @@ void FillAhead::ask(AgentId agent) {
 void FillAhead::fill(AgentId agent, Batch& batch) {
   Slot& slot = *slots_[agent];
   slot.is_ready.wait(false, std::memory_order_acquire);
-  if (has_failed_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
+  slot.made.get();
   std::swap(batch, slot.batch);
   if (batch.actions.empty()) return;  // its end
   slot.is_ready.store(false, std::memory_order_relaxed);
@@ -36,19 +36,14 @@ void FillAhead::work() {
     const AgentId agent = asked_[at % asked_.size()];
     if (agent == kNobody) return;
     Slot& slot = *slots_[agent];
-    if (!has_failed_.load(std::memory_order_relaxed)) make(slot, agent);
+    std::packaged_task<void()> task([&] {
+      slot.batch.clear();
+      source_.fill(agent, slot.batch);
+    });
+    slot.made = task.get_future();
+    task();
     slot.is_ready.store(true, std::memory_order_release);
     slot.is_ready.notify_one();
-  }
-}
-
-void FillAhead::make(Slot& slot, AgentId agent) {
-  try {
-    slot.batch.clear();
-    source_.fill(agent, slot.batch);
-  } catch (...) {
-    error_ = std::current_exception();
-    has_failed_.store(true, std::memory_order_release);
   }
 }
 

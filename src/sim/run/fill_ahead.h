@@ -17,7 +17,7 @@
 #pragma once
 
 #include <atomic>
-#include <exception>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -41,20 +41,18 @@ class FillAhead : public ActionSource {
   static constexpr AgentId kNobody = UINT32_MAX;
   struct alignas(64) Slot {
     Batch batch;
+    std::future<void> made;  // what was thrown
     std::atomic<bool> is_ready = false;
   };
 
   void ask(AgentId agent);
   void work();
-  void make(Slot& slot, AgentId agent);
 
   ActionSource& source_;
   std::vector<std::unique_ptr<Slot>> slots_;  // by agent
   // A ring: an agent is asked for once at a time, and nobody in the end.
   std::vector<AgentId> asked_;
   std::atomic<size_t> asked_until_ = 0;
-  std::atomic<bool> has_failed_ = false;
-  std::exception_ptr error_;
   std::thread thread_;
 };
 

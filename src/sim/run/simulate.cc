@@ -55,6 +55,16 @@ std::vector<WaitingRank> waiting_ranks(const Trace& trace, const TraceActions& a
   return out;
 }
 
+bool may_read_ahead(const Trace& trace, const SimulateOptions& options) {
+  return options.reads_ahead && options.skip_share <= 0 && trace.call_count() > kFewCalls &&
+         TraceActions::are_independent(trace);
+}
+
+// Messages that may be on their way at a time.
+uint64_t most_messages(uint64_t ranks) {
+  return kMostMessages + 2 * ranks * std::min(ranks, kMostPartners);
+}
+
 }  // namespace
 
 Result<Simulation> simulate(const Trace& trace, const Machine& machine,
@@ -78,10 +88,9 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   EngineOptions how;
   how.has_contention = options.contention == Contention::kFair && machine.topology.has_links();
   const auto ranks = static_cast<uint64_t>(trace.rank_count());
-  how.most_messages = kMostMessages + 2 * ranks * std::min(ranks, kMostPartners);
+  how.most_messages = most_messages(ranks);
   FillAhead ahead(actions);
-  const bool reads_ahead = options.reads_ahead && options.skip_share <= 0 &&
-                           trace.call_count() > kFewCalls && TraceActions::are_independent(trace);
+  const bool reads_ahead = may_read_ahead(trace, options);
   Engine engine(costs, reads_ahead ? static_cast<ActionSource&>(ahead) : actions, how);
   actions.begin(engine);
   CallObserver observer(actions, options);
@@ -91,14 +100,12 @@ Result<Simulation> simulate(const Trace& trace, const Machine& machine,
   const bool is_sampled = how.has_contention || machine.has_crossing();
   Skipper skipper(actions, engine, static_cast<uint32_t>(ranks), is_sampled);
   std::string not_skipped;
-  if (options.skip_share > 0) {
-    not_skipped = skipper.prepare(options.skip_share);
-    if (!not_skipped.empty() && trace.call_count() > options.most_calls)
-      return base::unsupported("the run has " + std::to_string(trace.call_count()) +
-                                   " calls, and none can be skipped (" + not_skipped +
-                                   "); --max-calls allows " + std::to_string(options.most_calls),
-                               trace.name());
-  }
+  if (options.skip_share > 0) not_skipped = skipper.prepare(options.skip_share);
+  if (!not_skipped.empty() && trace.call_count() > options.most_calls)
+    return base::unsupported("the run has " + std::to_string(trace.call_count()) +
+                                 " calls, and none can be skipped (" + not_skipped +
+                                 "); --max-calls allows " + std::to_string(options.most_calls),
+                             trace.name());
   if (reads_ahead) ahead.start(ranks);
   EngineResult result = engine.run();
   ahead.stop();
