@@ -36,6 +36,7 @@ class Observer {
   virtual bool wants(const SeenMessage& message) = 0;
   virtual void ends(const SeenMessage& message, const SeenCall& sent, const SeenCall& posted,
                     const SeenCall& done) = 0;
+  // Within the recorded times of its call, which the repair may have moved.
   virtual void wait(Rank rank, uint32_t thread, uint64_t begin_ns, uint64_t end_ns) = 0;
 };
 

@@ -6,6 +6,7 @@
 // time and by bytes sent.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -89,6 +90,9 @@ struct Profile {
   CallTotals all;
   Spread calls, in_mpi_ns, outside_ns;  // over the ranks
   double run_ns = 0;                    // sum over the ranks of the time in and outside MPI
+  // What shares are of. A call inside of another one counts in both, and times of ranks are
+  // rounded: all calls may take a little longer than the run.
+  double whole_ns() const { return std::max(run_ns, all.time_ns); }
   std::array<SizeHistogram, events::kTransferKinds> sizes{};  // by TransferKind
   std::optional<Window> window;                               // that it is of; nothing: the run
   uint64_t untimed = 0;  // calls without a time, which are in no window

@@ -1,5 +1,7 @@
 // One-sided communication, repaired and missing data, causes and the critical path; exact.
 
+#include <map>
+
 #include "analysis/waits/store/spill_log.h"
 #include "analysis/waits/testing/test_program.h"
 
@@ -111,6 +113,41 @@ TEST_F(Windows, LocksAreFreeBeforeUnlockReturns) {
 }
 
 // --- data that is not as it should be ---
+
+// Waits as an observer is told them: their sums by rank, and whether each is within a recorded
+// call.
+class RecordedWaits final : public Observer {
+ public:
+  explicit RecordedWaits(const TestProgram& program) : program_(program) {}
+  bool wants(const SeenMessage&) override { return false; }
+  void ends(const SeenMessage&, const SeenCall&, const SeenCall&, const SeenCall&) override {}
+  void wait(Rank rank, uint32_t, uint64_t begin_ns, uint64_t end_ns) override {
+    sums[rank] += end_ns - begin_ns;
+    bool is_within = false;
+    for (const auto& [begin, end] : program_.times(rank))
+      is_within = is_within || (begin <= begin_ns && begin_ns <= end_ns && end_ns <= end);
+    EXPECT_TRUE(is_within) << rank << ": " << begin_ns << " to " << end_ns;
+  }
+  std::map<Rank, uint64_t> sums;
+
+ private:
+  const TestProgram& program_;
+};
+
+TEST(Repair, ObserversAreToldWaitsWithinRecordedCalls) {
+  TestProgram p(2);
+  p.call(0, p.message("MPI_Send", 1, 7, p.world), 500, 510);
+  p.call(1, p.receive(0, 7, p.world), 100, 470);
+  p.call(1, p.receive(0, 8, p.world), 480, 560);
+  p.call(0, p.message("MPI_Send", 1, 8, p.world), 530, 540);
+  RecordedWaits seen(p);
+  Options options;
+  options.observer = &seen;
+  const WaitStates w = p.analyse(options);
+  // Repaired, the first receive ends at 500, and the second one begins at 510.
+  EXPECT_EQ(by_rank(w, Pattern::kLateSender), (List{0, 400 + 20}));
+  EXPECT_EQ(seen.sums, (std::map<Rank, uint64_t>{{1, 370 + 20}}));
+}
 
 // The message arrives 30 before it was sent. The receive and what follows move until a call with
 // time to give is met: the barrier takes 10 of the 30, the next one the rest.

@@ -49,10 +49,14 @@ void Sweep::tell_completed(const LocationState& l) {
   }
 }
 
+// Where its call was recorded: repaired times are later by what was repaired before, and its end by
+// what this call took over.
 void Sweep::tell_wait(const LocationState& l, uint64_t from, uint64_t to) {
   if (options_.observer == nullptr) return;
   const LocationName& name = names_[static_cast<size_t>(&l - locations_.data())];
-  options_.observer->wait(name.rank, name.thread, from, to);
+  const uint64_t shift = l.begin - l.current.begin_ns;
+  const auto recorded = [&](uint64_t ns) { return std::min(ns - shift, l.current.end_ns); };
+  options_.observer->wait(name.rank, name.thread, recorded(from), recorded(to));
 }
 
 // Messages that were received by the end, but by no call that says so.

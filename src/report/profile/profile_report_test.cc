@@ -54,6 +54,14 @@ TEST_F(ProfileReport, JsonHoldsTheTables) {
   EXPECT_EQ(json["all"]["count"], 8);
 }
 
+// Totals of ranks are rounded, and calls inside of others count in both.
+TEST_F(ProfileReport, NoShareIsMoreThanTheWhole) {
+  profile_.run_ns = 7900;
+  const auto json = nlohmann::json::parse(profile_json(view_));
+  EXPECT_DOUBLE_EQ(json["all"]["run_share"], 1);
+  EXPECT_DOUBLE_EQ(json["functions"][0]["run_share"], 0.75);
+}
+
 // main calls step (twice, from two places), step calls MPI_Send.
 TEST(ProfilePaths, FormATreeWithTotalsOfWhatIsBelow) {
   reader::TraceBuilder builder(2);

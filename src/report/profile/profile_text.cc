@@ -108,7 +108,7 @@ std::vector<std::string> columns(const analysis::CallTotals& t, const analysis::
   return {text::count_text(t.calls),
           text::time_text(t.time_ns),
           text::percent_text(t.time_ns, p.all.time_ns),
-          text::percent_text(t.time_ns, p.run_ns),
+          text::percent_text(t.time_ns, p.whole_ns()),
           text::duration_text(t.min_ns),
           text::time_text(t.mean_ns()),
           text::duration_text(t.max_ns),

@@ -60,7 +60,7 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
       "{}: no times of single calls, so nothing says who waited for whom. Record with\n"
       "  refrain record --timing exact ...       (or --timing bins:0.02, which takes less)\n\n"
       "What the statistics say: {} of the time of all ranks is in MPI, load balance {:.2f}.\n",
-      text::printable(trace.name()), text::percent_text(profile.all.time_ns, profile.run_ns),
+      text::printable(trace.name()), text::percent_text(profile.all.time_ns, profile.whole_ns()),
       balance(profile));
   out += busiest_text(profile);
   text::PathNames names(trace, symbols);
@@ -68,7 +68,8 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
   const auto add = [&](const std::string& call, const std::string& from,
                        const analysis::CallTotals& totals) {
     table.add({call, from, text::duration_text(text::rounded(totals.time_ns)),
-               text::percent_text(totals.time_ns, profile.run_ns), text::count_text(totals.calls)});
+               text::percent_text(totals.time_ns, profile.whole_ns()),
+               text::count_text(totals.calls)});
   };
   const size_t shown = top == 0 ? profile.paths.size() : std::min(top, profile.paths.size());
   analysis::CallTotals others;
@@ -93,7 +94,7 @@ std::string untimed_json(const Trace& trace, const Profile& profile, reader::Sym
   out["trace"] = trace.name();
   out["times"] = false;
   out["record_with"] = "--timing exact";
-  out["mpi_share"] = profile.run_ns > 0 ? profile.all.time_ns / profile.run_ns : 0;
+  out["mpi_share"] = profile.run_ns > 0 ? profile.all.time_ns / profile.whole_ns() : 0;
   out["load_balance"] = balance(profile);
   out["cores"] = cores_json(trace, analysis::core_use(trace));
   const RankRow* most = busiest(profile);
