@@ -99,6 +99,16 @@ class Reduce(Folder):
         with open(out, "rb") as a, open(other, "rb") as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_a_larger_file_is_remarked(self):
+        full, out, seen = self.make("interference"), self.path("out.rfn"), set()
+        for words in (["--max-error", "0.1"], ["--method", "absDiff:0ns", "--start-step", "1", "--across-ranks", "off"]):
+            said = json.loads(self.good("reduce", full, "-o", out, *words, "--force", "--format", "json"))
+            text = self.good("reduce", full, "-o", out, *words, "--force")
+            is_larger = said["bytes_after"] >= said["bytes_before"]
+            self.assertEqual("no smaller than the trace that it was made from" in text, is_larger, text)
+            seen.add(is_larger)
+        self.assertEqual(seen, {True, False})
+
     def test_auto_is_tightened_where_a_trend_would_be_lost(self):
         full, out = self.make("late_sender", ranks=8, iterations=400), self.path("out.rfn")
         said = json.loads(self.good("reduce", full, "-o", out, "--format", "json"))
