@@ -105,8 +105,8 @@ std::string reduce_text(const ReduceView& view) {
   // others.
   if (view.bytes_after >= view.bytes_before)
     add_line(out, "remark",
-             "no smaller than the trace that it was made from, which has all times: keep that one, or "
-             "allow a larger error (--max-error)");
+             "no smaller than the trace that it was made from, which has all times: keep that one, "
+             "or allow a larger error (--max-error)");
   return out;
 }
 
