@@ -9,6 +9,23 @@
 
 namespace refrain::events {
 
+bool is_about_mpis_own(const Signature& call) {
+  const mpi::CallInfo* const info = mpi::find_call(call.call);
+  if (info == nullptr || call.failed() || !mpi::meaning_of(call.call).does_any(mpi::kDoesLocal))
+    return false;
+  // Behind the first one there may be others that count on some ranks only.
+  for (size_t i = 0; i < info->params.size() && i < call.args.size(); ++i) {
+    const mpi::ParamInfo& param = info->params[i];
+    const bool is_object = param.kind == mpi::ParamKind::kComm ||
+                           param.kind == mpi::ParamKind::kWin ||
+                           param.kind == mpi::ParamKind::kFile;
+    if (is_object)
+      return !param.is_array && param.direction == mpi::Direction::kIn &&
+             call.args[i].value.is_null();
+  }
+  return false;
+}
+
 std::string why_never_made(CallId call) {
   if (mpi::find_call(call) == nullptr) return "this version does not know it";
   const mpi::CallMeaning& meaning = mpi::meaning_of(call);

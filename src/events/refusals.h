@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "refrain/calls.h"
 #include "refrain/trace.h"
 
 namespace refrain::events {
@@ -24,6 +25,13 @@ struct Refusal {
 
 // Why nobody can make calls of the function, as the end of a sentence; empty: it can be done.
 std::string why_never_made(CallId call);
+
+// Whether the call is about an object that MPI made for its own use, and so not made again: its
+// handle has no value. Where MPI_File_close and MPI_Win_free free such a communicator, they call
+// the program's functions of attributes, which may ask for its size. Only calls on which no other
+// one depends: what was made while nothing was recorded has no handle either, and messages there
+// have other ends. One that failed may have been given no handle of anything.
+bool is_about_mpis_own(const Signature& call);
 
 // The functions of the trace for which `why_not` gives a reason, in the order of their ids; it is
 // asked once for each. O(signatures): the grammars are not expanded.

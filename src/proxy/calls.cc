@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "events/refusals.h"
 #include "mpi/call_ids.h"
 #include "proxy/literals.h"
 #include "proxy/refused.h"
@@ -102,6 +103,8 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
     return left_out("as --skip leaves out the other end of its messages");
   if (is_mark(call.call)) return left_out("a mark of the program");
   if (const std::string why = asks_only(call.call); !why.empty()) return left_out(why);
+  if (events::is_about_mpis_own(call))
+    return left_out("it is about a communicator that MPI made for its own use");
   const bool is_discarded = took_too_much(call) && is_plain(call, mpi::kMPI_Recv);
   if (took_too_much(call) &&
       (is_plain(call, mpi::kMPI_Mrecv) || is_plain(call, mpi::kMPI_Sendrecv))) {

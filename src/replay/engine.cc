@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "events/refusals.h"
 #include "events/untimed_calls.h"
 #include "mpi/call_ids.h"
 #include "own_word.h"
@@ -128,6 +129,10 @@ base::Status Engine::make(Frame& frame) {
   const bool is_mpis_own = frame.info.group == mpi::CallGroup::kTool ||
                            id == mpi::kMPI_Error_class || id == mpi::kMPI_Error_string;
   if (is_mpis_own && trace_.info().text_of("mpi") != kOwnWord) {
+    ++counts_.left_out;
+    return base::Done{};
+  }
+  if (events::is_about_mpis_own(frame.signature)) {
     ++counts_.left_out;
     return base::Done{};
   }

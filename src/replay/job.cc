@@ -128,8 +128,10 @@ void print_summary(const Summary& s, bool json) {
                 s.app_s);
     if (s.counts.skipped > 0) std::printf("  %llu calls skipped\n", n(s.counts.skipped));
     if (s.counts.left_out > 0)
-      std::printf("  %llu calls left out that ask only, or that failed to start a job\n",
-                  n(s.counts.left_out));
+      std::printf(
+          "  %llu calls left out that ask only, failed to start a job, or are about communicators "
+          "of MPI's own\n",
+          n(s.counts.left_out));
     if (s.counts.tags + s.counts.types > 0)
       std::printf("  %llu tags and %llu datatypes that this MPI lacks replaced\n", n(s.counts.tags),
                   n(s.counts.types));

@@ -35,7 +35,7 @@ PATIENCE = 10
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent_any", "coll_blocking", "coll_vectors",
           "comm_basic", "datatypes", "files", "rma_dynamic", "win_attributes", "user_op", "threads_hand_over",
-          "threads_names_again", "graph_order", "sizes_x", "sessions_only")
+          "threads_names_again", "graph_order", "sizes_x", "sessions_only", "inner_attributes")
 options = None
 
 

@@ -27,7 +27,7 @@ import mpirun  # noqa: E402
 
 SKIPPED = 77
 # One of each kind, for every run of the tests.
-SAMPLE = ("p2p_wildcard", "coll_vectors", "datatypes_nested")
+SAMPLE = ("p2p_wildcard", "coll_vectors", "datatypes_nested", "inner_attributes")
 # Options of `record` that leave calls out, which one rank alone needs.
 FILTERS = ("--only", "--without", "--comm", "--min-bytes", "--max-bytes", "--start-paused")
 # Their own logs have lines of what the recorder asks the program for, and nothing asks for it here.
@@ -77,7 +77,8 @@ def lines_of(path):
 
 
 def without_operators(before, now, count):
-    """The recorded log without what reduction operators logged: they are not called by a rank that runs alone."""
+    """The recorded log without what functions logged that are not called by a rank that runs alone: reduction
+    operators, and functions of attributes in calls of files and windows."""
     if len(before) - len(now) != count:
         return before
     kept, at = [], 0
@@ -135,7 +136,7 @@ def alone(entry, rank, trace, folder, printed):
     if entry["name"] in ASKED_BY_RECORDER:
         return None
     before, now = (lines_of(os.path.join(folder, "%s.%d" % (log, rank))) for log in ("log", "alone"))
-    inside = re.search(r", (\d+) calls of operators left out", said[-1]) if said else None
+    inside = re.search(r", (\d+) calls of (?:operators|attributes) left out", said[-1]) if said else None
     compare_logs("rank %d: its log" % rank, without_operators(before, now, int(inside[1])) if inside else before, now)
     return None
 

@@ -1,5 +1,6 @@
 #include "analysis/replays/left_out.h"
 
+#include "events/refusals.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
 #include "mpi/call_table.h"
@@ -21,6 +22,11 @@ bool has_flag(const Signature& s) {
 bool cannot_fail_again(const Signature& s) {
   if (s.call == mpi::kMPI_Comm_spawn || s.call == mpi::kMPI_Comm_spawn_multiple) return s.failed();
   return s.call == mpi::kMPI_Win_test && !has_flag(s);
+}
+
+bool is_about_what_is_missing(const Signature& a, const Signature* b) {
+  if (!events::is_about_mpis_own(a)) return false;
+  return b == nullptr || !same_function(a, *b) || !events::is_about_mpis_own(*b);
 }
 
 bool may_be_left_out(const Signature& call) {

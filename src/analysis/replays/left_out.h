@@ -17,6 +17,10 @@ bool has_flag(const Signature& s);
 // does not exist launchers end the job.
 bool cannot_fail_again(const Signature& s);
 
+// Whether call `a` of the original is about an object of MPI's own, which a replay does not have,
+// and `b`, the one that stands in its place, is not.
+bool is_about_what_is_missing(const Signature& a, const Signature* b);
+
 // A call that another MPI may lack or answer otherwise, so that a replay may do without it; and one
 // that failed, which proxies leave out.
 bool may_be_left_out(const Signature& call);

@@ -40,6 +40,51 @@ TEST(Replays, ANumberMayNotDiffer) {
   EXPECT_EQ(other->first->parameter, "sendcount");
 }
 
+enum class First : uint8_t { kNothing, kOfNobody, kOfWorld };
+
+// Questions for the size of a communicator: the first one of one that no call has made, or of
+// MPI_COMM_WORLD; then one of MPI_COMM_WORLD, and a barrier likewise.
+Trace sizes(First first, bool has_barrier_of_nobody = false) {
+  TraceBuilder builder(2);
+  const uint32_t world = builder.world();
+  const auto size = [&](bool of_world) {
+    ShapeWriter shape("MPI_Comm_size");
+    shape.none();
+    return builder.signature((of_world ? shape.object(world) : shape.none()).integer(2));
+  };
+  std::vector<uint32_t> calls;
+  if (first != First::kNothing) calls.push_back(size(first == First::kOfWorld));
+  calls.push_back(size(true));
+  ShapeWriter barrier("MPI_Barrier");
+  barrier.none();
+  if (has_barrier_of_nobody)
+    barrier.none();
+  else
+    barrier.object(world);
+  calls.push_back(builder.signature(barrier));
+  builder.group({0, 1}, calls);
+  return builder.open();
+}
+
+TEST(Replays, QuestionsForMpisOwnCommunicatorAreLeftOut) {
+  const auto same = compare_replay(sizes(First::kOfNobody), sizes(First::kNothing));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(same->first);
+  EXPECT_EQ(same->allowed_of(Allowed::kLeftOut), 2u);
+  const auto itself = compare_replay(sizes(First::kOfNobody), sizes(First::kOfNobody));
+  ASSERT_TRUE(itself.ok());
+  EXPECT_FALSE(itself->first);
+  EXPECT_EQ(itself->allowed_of(Allowed::kLeftOut), 0u);
+}
+
+// A recorder of the replay may not have seen how the communicator was made.
+TEST(Replays, CallsOfUnseenCommunicatorsAreMadeAgain) {
+  const auto same = compare_replay(sizes(First::kOfWorld), sizes(First::kOfNobody, true));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(same->first);
+  EXPECT_EQ(same->allowed_of(Allowed::kLeftOut), 0u);
+}
+
 // Calls of MPI_Send: those to rank 7, of a job of two, failed.
 Trace sends(const std::vector<int64_t>& to) {
   TraceBuilder builder(2);

@@ -172,7 +172,10 @@ void Player::print_summary() const {
                      n(counts_.calls) + " calls answered, " + n(counts_.filled) + " buffers of " +
                      n(counts_.filled_bytes) + " bytes filled";
   if (counts_.missing > 0) line += ", " + n(counts_.missing) + " not in the log";
-  if (counts_.skipped > 0) line += ", " + n(counts_.skipped) + " calls of operators left out";
+  if (counts_.of_operators > 0)
+    line += ", " + n(counts_.of_operators) + " calls of operators left out";
+  if (counts_.of_attributes > 0)
+    line += ", " + n(counts_.of_attributes) + " calls of attributes left out";
   if (counts_.file_writes > 0) line += ", " + n(counts_.file_writes) + " writes to files dropped";
   if (files_written() > 0)
     line += ", " + n(files_written()) + " files written in " + files_folder();

@@ -67,7 +67,10 @@ struct Options {
 struct Counts {
   uint64_t calls = 0, beside = 0;  // from the trace; answered without it
   uint64_t filled = 0, filled_bytes = 0, missing = 0;
-  uint64_t file_writes = 0, skipped = 0;  // skipped: calls inside of reduction operators
+  uint64_t file_writes = 0;
+  // Calls inside of functions of the program that are not called here: reduction operators, and
+  // functions of attributes where MPI copies communicators for its own use.
+  uint64_t of_operators = 0, of_attributes = 0;
 };
 
 class Player {
