@@ -5,7 +5,7 @@ set(mpi_runtime_sources
 # By themselves: they have names in common with others.
 set(mpi_runtime_apart clocks/clock_rounds.cc clocks/clock_sync.cc rank_exchange.cc)
 # What needs no mpi.h, and what depends on ranks being processes.
-set(mpi_runtime_common handle_map.cc)
+set(mpi_runtime_common fortran_names.cc handle_map.cc)
 set(mpi_runtime_processes clocks/clock.cc)
 set(mpi_runtime_actors clocks/clock_smpi.cc)
 foreach(list sources apart common processes actors)

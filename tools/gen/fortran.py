@@ -3,7 +3,8 @@
 A Fortran program calls mpi_send_, and the library's own Fortran layer calls the C function. By then the
 caller is the library: so each entry point gets a trampoline that notes the return address, the stack
 pointer and the id of the C function of that name in refrain_fortran_site (mpi_runtime/fortran_site.h), and jumps
-on with all arguments untouched.
+on with all arguments untouched. Names without an underscore at the end may be those of functions of the
+program (mpi_runtime/fortran_names.h): they lead there, or to the trampoline.
 """
 
 import re
@@ -20,15 +21,26 @@ __thread refrain::mpi_runtime::FortranSite refrain_fortran_site;
 '''
 
 RESOLVER = '''
-#include <dlfcn.h>
-
 #include <cstdint>
 #include <cstdio>
+
+#include "mpi_runtime/fortran_names.h"
 
 namespace {
 
 const char* const kNames[] = {
 %s
+};
+constexpr uint64_t kCount = sizeof kNames / sizeof *kNames;
+
+// Names that the program may have for functions of its own, and the slot of MPI's function.
+struct Bare {
+  const char* name;
+  uint64_t slot;
+};
+const Bare kBare[] = {
+%s
+    {nullptr, 0},
 };
 
 void missing_function() {}
@@ -39,10 +51,18 @@ extern "C" {
 
 // Where the trampolines jump to; at first the code that calls refrain_resolve_fortran.
 extern __attribute__((visibility("hidden"))) void* refrain_fortran_slots[];
+// The trampoline of each slot.
+extern __attribute__((visibility("hidden"))) void* const refrain_fortran_entries[];
 
 __attribute__((visibility("hidden"), used)) void* refrain_resolve_fortran(uint64_t index) {
-  void* found = dlsym(RTLD_NEXT, kNames[index]);
-  if (found == nullptr) {
+  using refrain::mpi_runtime::find_behind_recorder;
+  using refrain::mpi_runtime::find_of_program;
+  void* found = nullptr;
+  if (index >= kCount) {
+    const Bare& bare = kBare[index - kCount];
+    found = find_of_program(bare.name, kNames[bare.slot]);
+    if (found == nullptr) found = refrain_fortran_entries[bare.slot];
+  } else if (found = find_behind_recorder(kNames[index]); found == nullptr) {
     std::fprintf(stderr, "refrain: the MPI library has no %%s: the call does nothing\\n", kNames[index]);
     found = reinterpret_cast<void*>(&missing_function);
   }
@@ -143,6 +163,12 @@ refrain_fortran_lazy:
         jmp \\body
 .endm
 
+# A name that may be one of the program's own: its slot leads there, or to MPI's trampoline.
+.macro refrain_bare_entry slot
+        endbr64
+        jmp *(refrain_fortran_slots + 8 * \\slot)(%rip)
+.endm
+
 .macro refrain_lazy slot
 1:      pushq $\\slot
         jmp refrain_fortran_lazy
@@ -193,19 +219,40 @@ def entry_points(libraries, calls):
                   key=lambda group: group[1][0])
 
 
+def split_names(entries):
+    """The names of each entry point that are MPI's alone, and [(other name, its slot)]: those without an underscore
+    at the end, which C programs may give their own functions."""
+    clear, bare = [], []
+    for slot, (_, names) in enumerate(entries):
+        own = [name for name in names if name.endswith('_')]
+        clear.append(own or names)
+        bare += [(name, slot) for name in names if own and not name.endswith('_')]
+    return clear, bare
+
+
 def assembly(entries, direct):
     """direct: CallId -> name of the C function, for entry points that have a body of ours."""
     lines = [ASSEMBLY_HEAD]
-    for slot, (call, names) in enumerate(entries):
-        for name in names:
-            lines += [f'        .globl {name}', f'        .type {name}, @function', f'{name}:']
+    clear, bare = split_names(entries)
+
+    def function(names, label, body):
+        lines.extend(f'        .globl {name}' for name in names)
+        lines.extend(f'        .type {name}, @function' for name in names)
+        lines.extend(f'{name}:' for name in [*label, *names])
+        lines.append(body)
+        lines.extend(f'        .size {name}, .-{name}' for name in names)
+
+    for slot, (call, _) in enumerate(entries):
+        body = f'        refrain_entry {slot}, {call}'
         if call in direct:
-            lines.append(f'        refrain_direct_entry {slot}, {call}, refrain_fortran_{direct[call]}')
-        else:
-            lines.append(f'        refrain_entry {slot}, {call}')
-        lines += [f'        .size {name}, .-{name}' for name in names]
-    for slot in range(len(entries)):
-        lines.append(f'        refrain_lazy {slot}')
+            body = f'        refrain_direct_entry {slot}, {call}, refrain_fortran_{direct[call]}'
+        function(clear[slot], [f'.Lrefrain_entry_{slot}'], body)
+    for index, (name, _) in enumerate(bare):
+        function([name], [], f'        refrain_bare_entry {len(entries) + index}')
+    lines += [f'        refrain_lazy {slot}' for slot in range(len(entries) + len(bare))]
+    lines += ['        .section .data.rel.ro, "aw"', '        .balign 8', '        .hidden refrain_fortran_entries',
+              '        .globl refrain_fortran_entries', 'refrain_fortran_entries:']
+    lines += [f'        .quad .Lrefrain_entry_{slot}' for slot in range(len(entries))]
     return '\n'.join(lines + ['        .section .note.GNU-stack, "", @progbits', ''])
 
 
@@ -220,6 +267,8 @@ def files(wrapped, table, libraries, direct_names):
     calls += [c for c in table if c.name in direct_names and c.name not in known]
     direct = {c.id: c.name for c in calls if c.name in direct_names}
     entries = entry_points(libraries, calls)
-    names = '\n'.join(f'    "{group[0]}",' for _, group in entries)
-    return {'fortran_site.cc': f'// {NOTICE}\n' + SITE + RESOLVER % names,
+    clear, bare = split_names(entries)
+    names = '\n'.join(f'    "{group[0]}",' for group in clear)
+    others = '\n'.join(f'    {{"{name}", {slot}}},' for name, slot in bare)
+    return {'fortran_site.cc': f'// {NOTICE}\n' + SITE + RESOLVER % (names, others),
             'fortran_trampolines.S': assembly(entries, direct)}
