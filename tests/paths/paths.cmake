@@ -33,7 +33,9 @@ function(refrain_path_programs list out mpicc mpicxx)
   endforeach()
   refrain_mpi_compile(OUTPUT ${out}/unload COMPILER ${mpicc} FLAGS -g -O1 ${warnings}
     SOURCES ${paths_folder}/unload.c LIBS -ldl)
-  list(APPEND all ${out}/unload)
+  refrain_mpi_compile(OUTPUT ${out}/callback_paths COMPILER ${mpicc} FLAGS -g -O1 ${warnings}
+    SOURCES ${paths_folder}/callback_paths.c)
+  list(APPEND all ${out}/unload ${out}/callback_paths)
   if(EXISTS ${mpicxx})
     refrain_mpi_compile(OUTPUT ${out}/exceptions COMPILER ${mpicxx}
       FLAGS -std=c++17 -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1 -g -O1 -pthread ${warnings}
@@ -61,5 +63,6 @@ function(refrain_path_tests mpi out shim)
   endforeach()
   refrain_path_test(${mpi} ${out} unload WORDS --shim ${shim} --all-by-rules --silent
     ARGUMENTS ${out}/libunload_a.so ${out}/libunload_b.so)
+  refrain_path_test(${mpi} ${out} callback_paths WORDS --shim ${shim} --callbacks)
   refrain_path_test(${mpi} ${out} exceptions WORDS --shim ${shim})
 endfunction()

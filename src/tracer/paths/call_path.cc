@@ -22,6 +22,13 @@ size_t without_start(const Walk& walk) {
   return end == walk.count ? walk.count : std::max<size_t>(end, 1);
 }
 
+// How many of the innermost `n` frames are not the recorder's.
+size_t without_own(const Walk& walk, size_t n) {
+  size_t own = 0;
+  for (size_t i = 0; i < std::min(n, walk.count); ++i) own += walk.frames[i].is_own ? 1 : 0;
+  return n - own;
+}
+
 // The innermost `n` frames, as what later calls are compared with. Returns how many of the words
 // are those of the innermost `fewer` frames.
 uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen) {
@@ -58,7 +65,7 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
     if (!is_good) walk_by_libunwind(p, returns_, call, walk);
   }
   uint32_t sites[SeenPath::kMaxDepth];
-  const size_t n = sites_of(p, call, walk, depth, sites);
+  const auto [n, frames] = sites_of(p, call, walk, depth, sites);
   const uint32_t definition = n == 0 ? UINT32_MAX : n == 1 ? sites[0] : define(p, sites, n);
   SeenPath& seen = room_for(definition, call.frame, depth);
   seen.forget();
@@ -66,8 +73,9 @@ const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
   seen.frame = call.frame;
   seen.definition = definition;
   size_t to_python = 0;
-  const size_t before = n == 0 ? SIZE_MAX : sites_before_python(p, call, walk, to_python);
-  uint32_t words = remember_words(walk, std::min(n, walk.count), to_python, seen);
+  size_t before = n == 0 ? SIZE_MAX : frames_before_python(p, call, walk, to_python);
+  if (before != SIZE_MAX) before = without_own(walk, before);
+  uint32_t words = remember_words(walk, std::min(frames, walk.count), to_python, seen);
   if (p.path_check != nullptr && p.path_check->every()) [[unlikely]]
     check_others(p, seen), words = seen.words;
   if (SeenPath*& latest = latest_[place_slot(call)]; latest != &seen) {
@@ -116,21 +124,27 @@ const SeenPath& CallPaths::told_path(Process& p, const CallPlace& call) {
   return seen;
 }
 
-// The sites of the path; a call whose own frame was not found has its own site at least.
-size_t CallPaths::sites_of(Process& p, const CallPlace& call, const Walk& walk, size_t depth,
-                           uint32_t* sites) {
-  if (depth == 0) return 0;
-  size_t n = 0;
+// The sites of the path; a call whose own frame was not found has its own site at least. Where an
+// MPI call has called a function of the program, the wrapper of that call stands between the two:
+// its frames are left out.
+CallPaths::Length CallPaths::sites_of(Process& p, const CallPlace& call, const Walk& walk,
+                                      size_t depth, uint32_t* sites) {
+  if (depth == 0) return {};
+  size_t end = 0;
   if (walk.count > 0 && walk.frames[0].return_address == call.address)
-    n = std::min(walk.is_whole ? without_start(walk) : walk.count, depth);
-  for (size_t i = 0; i < n; ++i) {
+    end = std::min(walk.is_whole ? without_start(walk) : walk.count, depth + SeenPath::kMaxOwn);
+  Length length;
+  for (size_t i = 0; i < end && length.sites < depth; ++i) {
     const WalkedFrame& frame = walk.frames[i];
-    sites[i] = frame.has_site ? frame.site
-                              : ReturnAddresses::site_of(p, returns_.at(p, frame.return_address));
+    length.frames = i + 1;
+    if (frame.is_own) continue;
+    sites[length.sites++] = frame.has_site
+                                ? frame.site
+                                : ReturnAddresses::site_of(p, returns_.at(p, frame.return_address));
   }
-  if (n > 0) return n;
+  if (length.sites > 0) return length;
   sites[0] = ReturnAddresses::site_of(p, returns_.at(p, call.address));
-  return 1;
+  return {1, 1};
 }
 
 uint32_t CallPaths::define(Process& p, const uint32_t* sites, size_t n) {

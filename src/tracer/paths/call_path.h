@@ -54,7 +54,11 @@ class CallPaths {
   }
   const SeenPath& unwind_path(Process& process, const StackBounds& stack, const CallPlace& call);
   const SeenPath& told_path(Process& process, const CallPlace& call);
-  size_t sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
+  // How many sites the path has, and on how many frames it depends.
+  struct Length {
+    size_t sites = 0, frames = 0;
+  };
+  Length sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
                   uint32_t* sites);
   uint32_t define(Process& process, const uint32_t* sites, size_t n);
   SeenPath* find_seen(const CallPlace& call);

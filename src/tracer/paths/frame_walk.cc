@@ -63,18 +63,20 @@ bool walk_by_rules(Process& p, ReturnAddresses& returns, const StackBounds& stac
   const uintptr_t lowest = call.wrapper;
   if (!stack.holds(lowest) || lowest % kWord != 0 || lowest + 2 * kWord > stack.end) return false;
   Position at{lowest + 2 * kWord, lowest + kWord, lowest};
+  size_t own = 0;
   for (bool is_decided = false;;) {
     const uintptr_t address = word_at(at.slot);
     if (address == 0) return false;
     const KnownReturn& known = returns.at(p, address);
     WalkedFrame& frame = walk.frames[walk.count];
     frame = {address,    at.sp,          at.slot, at.pointer_slot, 0,
-             known.site, known.has_site, false,   known.is_start};
+             known.site, known.has_site, false,   known.is_start,  known.is_own};
     if (at.sp > call.frame + kWord) {
       ++walk.count;
+      if (known.is_own) ++own;
       // What starts the program is left out, but never a frame with another function outside of it.
-      if (walk.count == Walk::kMaxFrames || (is_decided && walk.count > depth)) return true;
-      is_decided = is_decided || (walk.count >= depth && !known.is_start);
+      if (walk.count == Walk::kMaxFrames || (is_decided && walk.count - own > depth)) return true;
+      is_decided = is_decided || (walk.count - own >= depth && !known.is_start);
     }
     walk.is_whole = known.rule.how_end == FrameRule::End::kOutermost;
     if (walk.is_whole) return walk.count > 0;
@@ -97,8 +99,8 @@ void walk_by_libunwind(Process& p, ReturnAddresses& returns, const CallPlace& ca
     // may be another one at every call.
     const bool reads_pointer =
         i + 1 < n && f.fp_slot != 0 && word_at(f.fp_slot) + kWord == frames[i + 1].return_slot;
-    walk.frames[i] = {f.return_address, f.sp,           f.return_slot, f.fp_slot,     0,
-                      known.site,       known.has_site, reads_pointer, known.is_start};
+    walk.frames[i] = {f.return_address, f.sp,          f.return_slot,  f.fp_slot,   0, known.site,
+                      known.has_site,   reads_pointer, known.is_start, known.is_own};
   }
   walk.count = n;
   walk.is_whole = n < Walk::kMaxFrames;

@@ -35,6 +35,7 @@ struct WalkedFrame {
   bool has_site;
   bool reads_pointer;  // its rule, to find the next frame
   bool is_start;       // KnownReturn::is_start
+  bool is_own;         // KnownReturn::is_own: no part of the path
 };
 
 // The frames of a call, innermost first; the first one is the call's own.
@@ -46,7 +47,8 @@ struct Walk {
   bool is_whole = false;  // up to the begin of the stack
 };
 
-// Stops when no frame further out can change the innermost `depth` of them. False: it gave up.
+// Stops when no frame further out can change the innermost `depth` of them, those of the recorder
+// not counted. False: it gave up.
 bool walk_by_rules(Process& process, ReturnAddresses& returns, const StackBounds& stack,
                    const CallPlace& call, size_t depth, Walk& walk);
 

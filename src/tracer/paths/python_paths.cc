@@ -28,8 +28,8 @@ bool SeenPath::holds_in_python(uintptr_t from, uintptr_t at) const {
   return python->is_told && leads_through_python(from, at) && python::still_holds(python->frames);
 }
 
-size_t sites_before_python(Process& process, const CallPlace& call, const Walk& walk,
-                           size_t& frames) {
+size_t frames_before_python(Process& process, const CallPlace& call, const Walk& walk,
+                            size_t& frames) {
   const Module* const interpreter = process.code.interpreter();
   frames = walk.count;
   if (interpreter == nullptr) return SIZE_MAX;

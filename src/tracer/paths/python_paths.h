@@ -20,8 +20,8 @@ class Process;
 
 // How many of the frames stay in front of those of Python; SIZE_MAX: Python is not among them.
 // `frames`: as many lead from the call to the interpreter, whose own calls do not matter.
-size_t sites_before_python(Process& process, const CallPlace& call, const Walk& walk,
-                           size_t& frames);
+size_t frames_before_python(Process& process, const CallPlace& call, const Walk& walk,
+                            size_t& frames);
 // Makes `seen`, whose stack has been filled in, a path that leads through Python; its first `words`
 // lead to the interpreter. False: no memory.
 bool set_through_python(SeenPath& seen, uint32_t words, const uint32_t* sites, size_t n);

@@ -23,6 +23,7 @@ KnownReturn& ReturnAddresses::add(Process& p, uintptr_t address) {
   known.address = address;
   known.rule = find_frame_rule(address);
   known.is_start = is_start_code(p, address);
+  known.is_own = p.code.is_own(address);
   if (2 * (count_ + 1) > slots_.size()) grow();
   ++count_;
   return put(known);

@@ -19,6 +19,7 @@ struct KnownReturn {
   FrameRule rule;
   // Code that starts a program: the C library, and the simulation where ranks are its threads.
   bool is_start = false;
+  bool is_own = false;  // the recorder's, around an MPI call that calls functions of the program
   bool has_site = false;
   uint32_t site = UINT32_MAX;  // definition of the call site, once has_site
 };

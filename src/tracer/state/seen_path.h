@@ -13,8 +13,10 @@ struct SeenPython;
 // A path and the stack that led to it.
 struct SeenPath {
   static constexpr uint32_t kMaxDepth = 32;
+  // So many of the recorder's frames may be among those of a path, which does not name them.
+  static constexpr size_t kMaxOwn = 4;
   // Of each frame: its return address, its frame pointer, what else its rule reads. One for tests.
-  static constexpr size_t words_of(size_t depth) { return 3 * depth + 1; }
+  static constexpr size_t words_of(size_t depth) { return 3 * (depth + kMaxOwn) + 1; }
   struct Word {
     const uintptr_t* place;
     uintptr_t value;
