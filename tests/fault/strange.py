@@ -118,7 +118,19 @@ def session_left_open():
     return None
 
 
-TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open}
+def forgetful():
+    """What the environment and the folder were counts, not what they are when the trace is written."""
+    case = Case("forgetful")
+    outcome = run(case, "forgetful", record=["--messages", "all"])
+    expect(outcome.status == 0, "status %d: %r", outcome.status, outcome.stderr[-300:])
+    folder = info(case)["working_directory"]
+    expect(os.path.realpath(folder) == os.path.realpath(case.folder), "folder %s", folder)
+    case.refrain("messages", case.trace)
+    return None
+
+
+TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open,
+         "forgetful": forgetful}
 
 
 def main():

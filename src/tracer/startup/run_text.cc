@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "mpi_runtime/built_with.h"
-#include "options/environment.h"
 #include "tracer/calls/posix_calls.h"
 #include "tracer/state/process.h"
 #include "tracer/times/call_times.h"
@@ -69,14 +68,13 @@ std::map<std::string, std::string> run_text(const Process& p) {
   if (!p.options.totals) text["totals"] = "off";
   if (p.options.gaps) text["gaps"] = "on";  // `refrain recover` asks
   if (counts_posix()) text["posix"] = "on";
-  if (const char* const messages = options::text_of(options::RecordOption::kMessages);
-      messages[0] != '\0' && p.run != 0) {
+  // Asked again in MPI_Finalize, when the program may have changed its environment and directory.
+  if (!p.options.messages.empty() && p.run != 0) {
     char run[32];
     std::snprintf(run, sizeof run, "run=%016llx ", static_cast<unsigned long long>(p.run));
-    text["messages"] = std::string(run) + messages;
+    text["messages"] = run + p.options.messages;
   }
-  char cwd[4096];
-  if (getcwd(cwd, sizeof cwd) != nullptr) text["working_directory"] = cwd;
+  if (!p.options.working_directory.empty()) text["working_directory"] = p.options.working_directory;
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   const auto ran_s = static_cast<time_t>(p.clock.ran_ns(p.init_ticks) / 1000000000u);

@@ -105,6 +105,9 @@ void start_process(Process& p) {
   p.options.output = absolute(text_of(RecordOption::kOutput));
   p.options.program = text_of(Variable::kProgram);
   p.options.command = text_of(Variable::kCommand);
+  p.options.messages = text_of(RecordOption::kMessages);
+  char folder[4096];
+  if (getcwd(folder, sizeof folder) != nullptr) p.options.working_directory = folder;
   p.options.quiet = options::is_given(RecordOption::kQuiet);
   p.options.totals = !options::is_word(RecordOption::kTotals, "off");
   p.options.gaps = options::is_given(RecordOption::kGaps);

@@ -15,7 +15,9 @@ namespace refrain::tracer {
 struct Options {
   std::string output;  // absolute path of the trace
   std::string program, command;
-  std::string filter;  // what is left out, in words; empty: nothing
+  std::string messages;           // which ranks are logged, in words; empty: none
+  std::string working_directory;  // when recording began; empty: not known
+  std::string filter;             // what is left out, in words; empty: nothing
   bool quiet = false;
   bool totals = true;               // what the file has for each rank
   bool gaps = false;                // the time before each call is kept
