@@ -27,7 +27,8 @@ import mpirun  # noqa: E402
 
 SKIPPED = 77
 # One of each kind, for every run of the tests.
-SAMPLE = ("p2p_wildcard", "coll_vectors", "datatypes_nested", "inner_attributes")
+SAMPLE = ("p2p_wildcard", "coll_vectors", "datatypes_nested", "inner_attributes",
+          "attribute_order")
 # Options of `record` that leave calls out, which one rank alone needs.
 FILTERS = ("--only", "--without", "--comm", "--min-bytes", "--max-bytes", "--start-paused")
 # Their own logs have lines of what the recorder asks the program for, and nothing asks for it here.

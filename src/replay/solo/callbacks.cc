@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +31,28 @@ using Delete = int(MPI_Comm, int, void*, void*);
 template <class T>
 T handle_as(uint64_t key) {
   return result_as<T>(key);
+}
+
+// In which order the functions of several attributes of an object are called is the MPI's affair.
+// Open MPI copies them by their keyvals, so that the copies are set in that order, and an attribute
+// that is set again is the last one. MPICH has a list, and copies it from the last one on.
+#if defined(OPEN_MPI)
+constexpr bool kCopiesByKeyval = true, kSetAgainIsLast = true;
+#else
+constexpr bool kCopiesByKeyval = false, kSetAgainIsLast = false;
+#endif
+
+std::vector<Attribute> by_keyval(const std::map<uint64_t, Attribute>& attributes) {
+  std::vector<Attribute> out;
+  for (const auto& [key, attribute] : attributes) out.push_back(attribute);
+  return out;
+}
+
+std::vector<Attribute> last_first(const std::map<uint64_t, Attribute>& attributes) {
+  std::vector<Attribute> out = by_keyval(attributes);
+  std::sort(out.begin(), out.end(),
+            [](const Attribute& a, const Attribute& b) { return a.number > b.number; });
+  return out;
 }
 
 bool is_handler_call(mpi::CallId id) {
@@ -165,7 +189,10 @@ void Player::set_attribute(Frame& frame) {
   Object& object = objects_.at(kind, key);
   if (const auto old = object.attributes.find(keyval); old != object.attributes.end())
     call_delete(kind, keyval, key, old->second.value);
-  if (frame.ok()) objects_.at(kind, key).attributes[keyval] = {value, keyval};
+  if (!frame.ok()) return;
+  Attribute& attribute = objects_.at(kind, key).attributes[keyval];
+  const bool keeps_place = attribute.number != 0 && !kSetAgainIsLast;
+  attribute = {value, keyval, keeps_place ? attribute.number : ++attributes_set_};
 }
 
 void Player::delete_attribute(Frame& frame) {
@@ -178,34 +205,36 @@ void Player::delete_attribute(Frame& frame) {
   if (frame.ok()) objects_.at(kind, key).attributes.erase(keyval);
 }
 
-// Of MPI_Comm_dup and MPI_Type_dup, in the order of the keyvals.
+// Of MPI_Comm_dup and MPI_Type_dup.
 void Player::copy_attributes(Frame& frame) {
   if (callbacks_ == 0) return;
   const ParamKind kind = frame.info.params[0].kind;
   const Object* const from = objects_.find(kind, frame.given.key(0));
   if (from == nullptr || from->attributes.empty()) return;
   const size_t out = frame.meaning.plain == mpi::kMPI_Comm_dup_with_info ? 2 : 1;
-  const auto attributes = from->attributes;
   std::map<uint64_t, Attribute> copies;
-  for (const auto& [keyval_key, attribute] : attributes) {
-    const Object* const keyval = objects_.find(ParamKind::kKeyval, keyval_key);
+  for (const Attribute& attribute :
+       kCopiesByKeyval ? by_keyval(from->attributes) : last_first(from->attributes)) {
+    const Object* const keyval = objects_.find(ParamKind::kKeyval, attribute.keyval);
     if (keyval == nullptr) continue;
     void* copy = nullptr;
     int flag = 0;
     const int error = call_copy(kind, *keyval, frame.given.key(0), attribute.value, &copy, &flag);
-    if (error == MPI_SUCCESS && flag != 0) copies[keyval_key] = {copy, keyval_key};
+    if (error != MPI_SUCCESS || flag == 0) continue;
+    copies[attribute.keyval] = {copy, attribute.keyval,
+                                kCopiesByKeyval ? ++attributes_set_ : attribute.number};
   }
   if (frame.ok() && frame.given.word(out) != 0)
     objects_.at(kind, frame.given.key(out)).attributes = std::move(copies);
 }
 
-// Of an object that is freed: the last one that was set first, as MPI 4.1 asks for MPI_COMM_SELF.
+// Of an object that is freed: the last one that was set first, as MPI 4.1 asks for MPI_COMM_SELF
+// and MPIs do for all.
 void Player::delete_attributes(ParamKind kind, uint64_t key) {
   const Object* const object = objects_.find(kind, key);
   if (object == nullptr) return;
-  const auto attributes = object->attributes;
-  for (auto it = attributes.rbegin(); it != attributes.rend(); ++it)
-    call_delete(kind, it->first, key, it->second.value);
+  for (const Attribute& attribute : last_first(object->attributes))
+    call_delete(kind, attribute.keyval, key, attribute.value);
   if (Object* const still = objects_.find(kind, key); still != nullptr) still->attributes.clear();
 }
 

@@ -46,6 +46,7 @@ struct Callback {
 struct Attribute {
   void* value = nullptr;
   uint64_t keyval = 0;
+  uint64_t number = 0;  // larger than that of one that was set before it
 };
 
 struct RealRequest;  // inside.h

@@ -332,6 +332,7 @@ class Player {
   std::map<std::pair<uint64_t, uint64_t>, std::unique_ptr<int64_t>> attribute_places_;
   std::map<std::pair<uint64_t, int64_t>, std::unique_ptr<std::byte[]>> others_memory_;
   std::map<std::pair<uint32_t, uint64_t>, std::vector<Place>> fetching_;  // by thread and call
+  uint64_t attributes_set_ = 0;
   uint64_t callbacks_ = 0, operators_ = 0;
   Together together_;
   std::condition_variable_any turn_;
