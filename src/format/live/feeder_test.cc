@@ -188,6 +188,23 @@ TEST(Feeder, LooksGiveWhatTheFileHas) {
   }
 }
 
+// So many calls of a thread, as a chunk of times has them; none: no bytes.
+std::string block_of(uint64_t calls, const char* timing) {
+  if (calls == 0) return {};
+  BlockEncoder encoder(*TimeSpec::parse(timing));
+  encoder.set_call(0, mpi::kMPI_Send);
+  std::vector<TimedCall> timed;
+  for (uint64_t i = 0; i < calls; ++i) timed.push_back({0, 2000 + 20 * i, 2010 + 20 * i});
+  std::string coded;
+  const TimeBlock b = encoder.encode(timed, coded);
+  const spool::TimeBlockHead head{b.begin_ns, b.end_ns,   b.calls,
+                                  b.bytes,    b.checksum, static_cast<uint32_t>(b.coding)};
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  bytes += coded;
+  bytes.resize(sizeof head + spool::padded(b.bytes));
+  return bytes;
+}
+
 // Calls of one signature, with times in a row: some in a block, others behind it.
 std::string timed_file(uint64_t calls, uint64_t in_block, const char* timing,
                        std::vector<spool::TimeRowCall> row) {
@@ -198,21 +215,7 @@ std::string timed_file(uint64_t calls, uint64_t in_block, const char* timing,
   s.definitions(halo.definitions).signature(halo.signatures[0]);
   s.location(0, {0, 0, 400 + 10 * calls});
   s.log(0, 0, std::vector<std::pair<uint32_t, uint64_t>>(calls, {0, 5}));
-  const auto spec = TimeSpec::parse(timing);
-  std::string blocks;
-  if (in_block > 0) {
-    BlockEncoder encoder(*spec);
-    encoder.set_call(0, mpi::kMPI_Send);
-    std::vector<TimedCall> timed;
-    for (uint64_t i = 0; i < in_block; ++i) timed.push_back({0, 2000 + 20 * i, 2010 + 20 * i});
-    std::string coded;
-    const TimeBlock b = encoder.encode(timed, coded);
-    const spool::TimeBlockHead head{b.begin_ns, b.end_ns,   b.calls,
-                                    b.bytes,    b.checksum, static_cast<uint32_t>(b.coding)};
-    blocks.append(reinterpret_cast<const char*>(&head), sizeof head).append(coded);
-    blocks.resize(sizeof head + spool::padded(b.bytes));
-  }
-  s.chunk(spool::ChunkType::kTimes, 0, 0, 0, blocks);
+  s.chunk(spool::ChunkType::kTimes, 0, 0, 0, block_of(in_block, timing));
   const spool::TimeRowHead head{2.0, 0};
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
   row.resize(64);
@@ -303,6 +306,37 @@ TEST(EarlyTimes, ThatAreNotTheNextOnesEndTheStream) {
       Receiver receiver;
       EXPECT_EQ(receiver.receive(out.take()).ok(), first == 0 && calls >= 2) << first << calls;
     }
+  }
+}
+
+// A thread may have written times of calls that the look at its log was too early for, or damaged
+// ones: those of the others come all the same.
+TEST(Feeder, TimesOfAThreadWaitForNoOther) {
+  const RankRecord halo = testing::halo_2d(4, 3, 3, true, 1);
+  for (const bool is_damaged : {false, true}) {
+    SpoolBytes s(4, 9);
+    s.record(spool::RecordKind::kText,
+             std::string_view(testing::text_record("timing", "exact")).substr(1));
+    s.definitions(halo.definitions).signature(halo.signatures[0]);
+    for (uint32_t thread = 0; thread < 2; ++thread) {
+      s.location(thread, {0, 0, 500});
+      s.log(thread, 0, std::vector<std::pair<uint32_t, uint64_t>>(6, {0, 5}));
+    }
+    std::string first = block_of(is_damaged ? 6 : 8, "exact");
+    if (is_damaged) first += block_of(6, "exact");  // which ends before those in front of it
+    s.chunk(spool::ChunkType::kTimes, 0, 0, 0, first);
+    s.chunk(spool::ChunkType::kTimes, 1, 0, 0, block_of(4, "exact"));
+    File file;
+    file.write(s.bytes());
+    auto feeder = Feeder::open(file.path(), "run.rfn");
+    ASSERT_TRUE(feeder.ok());
+    const auto sent = feeder->look();
+    ASSERT_TRUE(sent.ok());
+    Receiver receiver;
+    ASSERT_TRUE(receiver.receive(*sent).ok());
+    EXPECT_EQ(receiver.times().contains(0), is_damaged);
+    ASSERT_TRUE(receiver.times().contains(1));
+    EXPECT_EQ(receiver.times().at(1).calls, 4u);
   }
 }
 

@@ -1,6 +1,7 @@
 // Times of single calls in a spool file that grows.
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,10 +25,12 @@ void Cursor::read_times(const std::vector<Chunk>& chunks, CursorSink& sink) {
   read_rows(chunks, sink);
 }
 
-// Blocks of calls that are there; others wait for the next look.
+// Blocks of calls that are there; others wait for the next look, and what the thread has behind
+// them.
 void Cursor::read_blocks(const std::vector<Chunk>& chunks, CursorSink& sink) {
+  std::set<uint32_t> waiting;  // threads
   for (const Chunk& c : chunks) {
-    if (c.type != ChunkType::kTimes) continue;
+    if (c.type != ChunkType::kTimes || waiting.contains(c.owner)) continue;
     Thread& t = threads_[c.owner];
     const uint64_t from = consumed(c), end = std::min(c.used, c.bytes - sizeof(Chunk));
     if (end <= from || t.times_are_damaged) continue;
@@ -55,7 +58,7 @@ void Cursor::read_blocks(const std::vector<Chunk>& chunks, CursorSink& sink) {
       t.times_are_damaged = true;
       damage_.insert("thread " + std::to_string(c.owner) + ": its times are damaged");
     }
-    if (at < coded.size()) return;
+    if (at < coded.size()) waiting.insert(c.owner);
   }
 }
 
