@@ -18,6 +18,13 @@
 
 namespace refrain::events {
 
+// What the LightCalls of all ranks of an analysis may take: a manager of many may need all of it,
+// and where each of thousands of ranks waits for anybody none gets much. Threads: one at a time.
+struct LightRoom {
+  size_t most_bytes = size_t{256} << 20;
+  size_t used_bytes = 0;
+};
+
 class LightCalls {
  public:
   // Units: ns on any one clock.

@@ -12,7 +12,9 @@ bool LookAhead::next(StagedCall& out) {
     ++first_;
     Fetched light;
     LightCalls::Times times;
+    room_.used_bytes -= light_.bytes();
     light.op = light_.pop(times, out_end_ns_);
+    room_.used_bytes += light_.bytes();
     light.seq = ++out_seq_;
     light.begin_ns = times.begin_ns;
     light.end_ns = out_end_ns_ = times.end_ns;
@@ -38,8 +40,7 @@ bool LookAhead::next(StagedCall& out) {
     in_end_ns_ = out.end_ns;
     staged_.push_back({std::move(out), first_, 0});
   }
-  while (staged_.front().call.open > 0 && staged_.size() < kMost &&
-         light_.bytes() < kMostLightBytes) {
+  while (staged_.front().call.open > 0 && has_room()) {
     if (stage_next()) continue;
     if (calls_ != nullptr) return false;  // what completes it may still come
     break;
@@ -54,9 +55,7 @@ bool LookAhead::stage_next() {
   const Fetched& next = fetched_[fetched_at_];
   if (next.is_light && next.seq == in_seq_ + 1) {
     ++fetched_at_;
-    light_.push(*next.op, {next.begin_ns, next.end_ns}, in_end_ns_);
-    ++light_count_;
-    ++staged_.back().light_behind;
+    push_light(next);
   } else {
     StagedCall more;
     const uint64_t number = first_ + queued();
@@ -66,6 +65,14 @@ bool LookAhead::stage_next() {
   in_seq_ = next.seq;
   in_end_ns_ = next.end_ns;
   return true;
+}
+
+void LookAhead::push_light(const Fetched& call) {
+  room_.used_bytes -= light_.bytes();
+  light_.push(*call.op, {call.begin_ns, call.end_ns}, in_end_ns_);
+  room_.used_bytes += light_.bytes();
+  ++light_count_;
+  ++staged_.back().light_behind;
 }
 
 // The front of those that are staged.

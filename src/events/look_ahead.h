@@ -5,7 +5,7 @@
 // messages are matched in the order in which receives were posted. So calls are read ahead until
 // the message of the receive at the front is known. Calls wait here only while a wildcard receive
 // is open: at most kMost of those that complete or post something, and of all others (unsuccessful
-// tests, mostly) as many as have room in kMostLightBytes.
+// tests, mostly) kMost, and beyond as many as have room in what the ranks share.
 #pragma once
 
 #include <array>
@@ -33,10 +33,13 @@ struct StagedCall {
 class LookAhead {
  public:
   static constexpr size_t kMost = 1 << 16;
-  static constexpr size_t kMostLightBytes = size_t{256} << 20;
 
-  LookAhead(std::unique_ptr<CallStream> calls, Decoder& decoder)
-      : decoder_(decoder), calls_(std::move(calls)) {}
+  // The decoder and the room outlive it.
+  LookAhead(std::unique_ptr<CallStream> calls, Decoder& decoder, LightRoom& room)
+      : decoder_(decoder), room_(room), calls_(std::move(calls)) {}
+  ~LookAhead() { room_.used_bytes -= light_.bytes(); }
+  LookAhead(const LookAhead&) = delete;
+  LookAhead& operator=(const LookAhead&) = delete;
 
   // False after the last call, or the last of which enough has come.
   bool next(StagedCall& out);
@@ -74,12 +77,17 @@ class LookAhead {
   static void take(const Fetched& fetched, StagedCall& out);
   bool read(StagedCall& out);
   bool stage_next();
+  void push_light(const Fetched& call);
+  bool has_room() const {
+    return staged_.size() < kMost && (light_count_ < kMost || room_.used_bytes < room_.most_bytes);
+  }
   void give(StagedCall& out);
   uint64_t queued() const { return staged_.size() + light_count_; }
   void expect(StagedCall& staged, RequestUse& use, const MessageEnd& end);
   void resolve(const RequestUse& use);
 
   Decoder& decoder_;
+  LightRoom& room_;
   uint32_t fetched_count_ = 0, fetched_at_ = 0;
   std::array<Fetched, kBatch> fetched_;
   uint64_t first_ = 0;  // number of the front, or of the next call where none is staged

@@ -80,7 +80,8 @@ base::Status Engine::run_once() {
   else
     stream = events::UntimedCalls().open(reader_, thread_);
   if (stream == nullptr) return base::Done{};  // a rank without calls
-  events::LookAhead calls(std::move(stream), *decoder_);
+  events::LightRoom room;
+  events::LookAhead calls(std::move(stream), *decoder_, room);
   events::StagedCall staged;
   while (calls.next(staged)) {
     if (staged.seq >= options_.most_calls) return end_early();

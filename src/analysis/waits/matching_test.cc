@@ -152,12 +152,8 @@ TEST(Matching, ACancelledReceiveFromAnybodyLacksNothing) {
   EXPECT_EQ(unknown, 0U);
 }
 
-// While a manager asks millions of times whether a result has come, calls are read ahead: each
-// comes out as it is, and the message is found behind them.
-TEST(Matching, AReceiveFromAnybodyThatIsAskedForLongGetsItsMessage) {
-  constexpr uint64_t kTests = 300'000;
-  static_assert(kTests > 4 * LookAhead::kMost);
-  TestProgram p(2);
+// Rank 1 asks so often whether a message from anybody has come, until it has.
+void ask_for_long(TestProgram& p, uint64_t tests) {
   ShapeWriter any("MPI_Irecv"), vain("MPI_Test"), probe("MPI_Iprobe"), good("MPI_Test");
   any.object(p.site).none().integer(1).object(p.type).constant("MPI_ANY_SOURCE").integer(7);
   const uint32_t request = p.call(1, any.object(p.world).new_request(0), 10, 20);
@@ -165,7 +161,7 @@ TEST(Matching, AReceiveFromAnybodyThatIsAskedForLongGetsItsMessage) {
   probe.object(p.site).integer(0).integer(9).object(p.world).integer(0).none();
   const uint32_t asked = p.signature(vain), probed = p.signature(probe);
   uint64_t ns = 100;
-  for (uint64_t i = 0; i < kTests; ++i) {
+  for (uint64_t i = 0; i < tests; ++i) {
     p.add(1, i % 3 == 0 ? probed : asked, ns, ns + i % 700);
     ns += i % 700 + i * i % 41;
   }
@@ -173,29 +169,73 @@ TEST(Matching, AReceiveFromAnybodyThatIsAskedForLongGetsItsMessage) {
   good.tag(format::FieldTag::kStatus).integer(0).integer(7);
   p.call(1, good, ns, ns + 50);
   p.call(0, p.message("MPI_Send", 1, 7, p.world), ns - 10, ns);
+}
+
+// Rank 1 of such a program.
+struct Asking {
+  Asking(TestProgram& p, events::LightRoom& room)
+      : reader(*p.trace, 1),
+        comms(*p.trace),
+        decoder(reader, comms, places),
+        ahead(std::make_unique<Timed>(std::move(*reader.cursor(0)), p.times(1)), decoder, room) {}
+  RankReader reader;
+  CommTable comms;
+  events::Decoder::Places places;
+  events::Decoder decoder;
+  LookAhead ahead;
+};
+
+// While a manager asks millions of times whether a result has come, calls are read ahead: each
+// comes out as it is, and the message is found behind them.
+TEST(Matching, AReceiveFromAnybodyThatIsAskedForLongGetsItsMessage) {
+  constexpr uint64_t kTests = 300'000;
+  static_assert(kTests > 4 * LookAhead::kMost);
+  TestProgram p(2);
+  ask_for_long(p, kTests);
   EXPECT_EQ(p.analyse().counts.unknown_messages, 0U);
   uint64_t unknown = 1;
   EXPECT_EQ(rank_by_rank(*p.trace, size_t{1} << 28, &unknown), (Pairs{{0, 0, 1, 0}}));
   EXPECT_EQ(unknown, 0U);
 
-  RankReader reader(*p.trace, 1);
-  CommTable comms(*p.trace);
-  events::Decoder::Places places;
-  events::Decoder decoder(reader, comms, places);
-  LookAhead ahead(std::make_unique<Timed>(std::move(*reader.cursor(0)), p.times(1)), decoder);
+  events::LightRoom room;
+  Asking rank(p, room);
   events::StagedCall call;
   std::vector<std::pair<uint64_t, uint64_t>> times;
   std::vector<SignatureId> signatures;
-  while (ahead.next(call)) {
+  while (rank.ahead.next(call)) {
     EXPECT_EQ(call.seq, times.size());
     times.emplace_back(call.begin_ns, call.end_ns);
     signatures.push_back(call.op->signature->id);
     EXPECT_EQ(call.taken.size(), call.seq == 0 ? 1u : 0u);
   }
   EXPECT_EQ(times, p.times(1));
-  Cursor cursor = std::move(*reader.cursor(0));
+  EXPECT_EQ(room.used_bytes, 0U);
+  Cursor cursor = std::move(*rank.reader.cursor(0));
   for (size_t i = 0; const Call* const read = cursor.next(); ++i)
     ASSERT_EQ(signatures[i], read->signature->id) << i;
+}
+
+// Where thousands of ranks ask so at the same time, memory is not that of each of them.
+TEST(Matching, RanksShareTheRoomOfCallsThatWait) {
+  TestProgram p(2);
+  ask_for_long(p, 3 * LookAhead::kMost);
+  EXPECT_EQ(p.analyse().counts.unknown_messages, 0U);
+  events::LightRoom room;
+  room.most_bytes = size_t{1} << 20;
+  events::StagedCall call;
+  {
+    Asking first(p, room), second(p, room), third(p, room);
+    ASSERT_TRUE(first.ahead.next(call));
+    EXPECT_EQ(call.taken.size(), 1U);
+    ASSERT_TRUE(second.ahead.next(call));
+    EXPECT_EQ(call.taken.size(), 0U);
+    EXPECT_GE(room.used_bytes, room.most_bytes);
+    const size_t used = room.used_bytes;
+    ASSERT_TRUE(third.ahead.next(call));
+    EXPECT_EQ(call.taken.size(), 0U);
+    EXPECT_LT(room.used_bytes - used, 8 * LookAhead::kMost);  // what each may have
+  }
+  EXPECT_EQ(room.used_bytes, 0U);
 }
 
 }  // namespace

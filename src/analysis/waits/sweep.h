@@ -284,6 +284,7 @@ class Sweep {
   CommTable own_comms_;
   CommTable& comms_;
   Decoder::Places places_;
+  events::LightRoom light_room_;
   WaitLog log_;
   MessageTable messages_;
   InstanceTable instances_;

@@ -56,7 +56,7 @@ bool Sweep::add_location(const Location& where) {
   ranks_here_ += is_here_[r] == 0 ? 1 : 0;
   is_here_[r] = 1;
   LocationState& l = locations_.emplace_back();
-  l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder);
+  l.calls = std::make_unique<LookAhead>(std::move(calls), *rank.decoder, light_room_);
   l.rank = where.rank;
   find_own_work(l, where.thread);
   ++rank.live_threads;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "events/comms.h"
+#include "events/light_calls.h"
 #include "events/op.h"
 #include "refrain/calls.h"
 
@@ -29,6 +30,7 @@ struct World {
   Decoder decoder(RankReader& reader) { return {reader, comms, places}; }
   CommTable comms;
   Decoder::Places places;
+  LightRoom light_room;
   // What numbers the ends of messages; nullptr: each RankEvents does it, by a table of its
   // channels.
   MessageEnds* ends = nullptr;

@@ -63,7 +63,7 @@ void RankEvents::open() {
     thread.number = location.thread;
     thread.calls = std::make_unique<LookAhead>(
         std::make_unique<CallOrder>(scope_.trace, std::move(*cursor), pace, counts_),
-        decoded_.decoder);
+        decoded_.decoder, world_.light_room);
     // One call of each thread is kept ready, so that the earliest can be chosen.
     thread.has_call = thread.calls->next(thread.staged);
     threads_.push_back(std::move(thread));

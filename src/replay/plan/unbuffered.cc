@@ -112,7 +112,7 @@ void UnbufferedRun::open_calls(Lane& lane) {
   if (!cursor.ok()) return;
   cursor->seek(lane.position);
   lane.calls = std::make_unique<events::LookAhead>(std::make_unique<CallsFrom>(std::move(*cursor)),
-                                                   *lane.decoder);
+                                                   *lane.decoder, light_room_);
 }
 
 CallPlace UnbufferedRun::place_of(const Lane& lane) const {

@@ -136,6 +136,7 @@ class UnbufferedRun {
   events::CommTable comms_;
   LeftEnds left_ends_;
   events::Decoder::Places places_;
+  events::LightRoom light_room_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::unordered_map<uint32_t, std::shared_ptr<const grammar::Lengths>> lengths_;
   events::ChannelQueues queues_;

@@ -80,7 +80,8 @@ class Walk {
       lane.decoder = std::make_unique<events::Decoder>(*lane.reader, comms_, places_);
       auto stream = events::UntimedCalls().open(*lane.reader, 0);
       if (stream != nullptr)
-        lane.calls = std::make_unique<events::LookAhead>(std::move(stream), *lane.decoder);
+        lane.calls =
+            std::make_unique<events::LookAhead>(std::move(stream), *lane.decoder, light_room_);
       lane.has_ended = lane.calls == nullptr;
     }
   }
@@ -234,6 +235,7 @@ class Walk {
   const Trace& trace_;
   events::CommTable comms_;
   events::Decoder::Places places_;
+  events::LightRoom light_room_;
   std::vector<Lane> lanes_;
   struct ByParts {
     bool operator()(const ChannelKey& a, const ChannelKey& b) const {
