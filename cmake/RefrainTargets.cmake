@@ -30,7 +30,7 @@ if(REFRAIN_FUZZ)
 endif()
 
 # refrain_united(target [BATCH n] [APART a.cc ...]): compiles n (16) of its sources in one compiler run, because most of the
-# time goes into headers. In release builds only: in the others each source shows that it includes what it uses. APART: sources
+# time goes into headers. With REFRAIN_UNITED only: without, each source shows that it includes what it uses. APART: sources
 # that have a name in common with another one, and those that a small executable takes out of the archive.
 function(refrain_united target)
   cmake_parse_arguments(ARG "" "BATCH" "APART" ${ARGN})
@@ -49,7 +49,7 @@ function(refrain_united target)
 endfunction()
 
 # refrain_common_headers(target): what nearly all sources include is read once for the target. For those of many sources
-# that are compiled one by one; in release builds only, as refrain_united().
+# that are compiled one by one; with REFRAIN_UNITED only, as refrain_united().
 function(refrain_common_headers target)
   if(REFRAIN_UNITED)
     target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/src/base/common_headers.h>)
@@ -135,6 +135,7 @@ function(refrain_unit_test name)
   endif()
   cmake_parse_arguments(ARG "" "EXHAUSTIVE;BATCH" "SOURCES;DEPS;APART" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY REFRAIN_UNIT_TESTS ${name}_test)
   refrain_united(${name}_test BATCH ${ARG_BATCH} APART ${ARG_APART})
   target_compile_options(${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
