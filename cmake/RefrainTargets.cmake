@@ -147,8 +147,8 @@ function(refrain_unit_test name)
     add_test(NAME unit.${name} COMMAND ${name}_test)
   endif()
   set(seconds 300)
-  if(CMAKE_CROSSCOMPILING)
-    set(seconds 3000)  # an emulator takes ten times as long
+  if(CMAKE_CROSSCOMPILING OR REFRAIN_SANITIZE)
+    set(seconds 3000)  # an emulator or a sanitizer takes ten times as long
   endif()
   set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT ${seconds})
 endfunction()
