@@ -74,7 +74,9 @@ void Clock::refine() {
   if (!use_counter) return;
   const uint64_t ns = monotonic_ns() - first_ns_;
   const uint64_t ticks = counter() - first_ticks_;
-  if (ticks > 0 && ns > 0) ns_per_tick = static_cast<double>(ns) / static_cast<double>(ticks);
+  if (ticks == 0 || ns == 0) return;
+  const double rate = static_cast<double>(ns) / static_cast<double>(ticks);
+  __atomic_store(&ns_per_tick, &rate, __ATOMIC_RELAXED);
 #endif
 }
 

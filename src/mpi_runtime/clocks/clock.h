@@ -49,11 +49,17 @@ struct Clock {
   uint64_t ran_ns(uint64_t init_ticks) const { return to_ns(ticks() - init_ticks); }
 #endif
   uint64_t to_ns(uint64_t ticks) const {
-    return use_counter ? static_cast<uint64_t>(static_cast<double>(ticks) * ns_per_tick) : ticks;
+    return use_counter ? static_cast<uint64_t>(static_cast<double>(ticks) * rate()) : ticks;
   }
 
   uint64_t to_ticks(uint64_t ns) const {
-    return use_counter ? static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick) : ns;
+    return use_counter ? static_cast<uint64_t>(static_cast<double>(ns) / rate()) : ns;
+  }
+  // ns_per_tick, where another thread may be in refine(), of which one at a time is.
+  double rate() const {
+    double rate = 1.0;
+    __atomic_load(&ns_per_tick, &rate, __ATOMIC_RELAXED);
+    return rate;
   }
 
   static uint64_t monotonic_ns();
