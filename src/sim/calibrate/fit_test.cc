@@ -47,8 +47,10 @@ double measured(const Truth& t, SampleTest test, double s, double count) {
     case SampleTest::kLate:
       return waits ? t.handshake + data + receive : receive + t.copy + s * t.copy_per_byte;
     case SampleTest::kBurst: return 5000 + count * std::max({send, receive, r.gap, s * r.per_byte});
-    case SampleTest::kExchange:
-      return count * (begun + data + receive + t.crossing + s * t.crossing_per_byte);
+    case SampleTest::kExchange: {
+      const double taken = !waits && s > t.acknowledged ? t.acknowledgement : 0;
+      return count * (begun + data + receive + taken + t.crossing + s * t.crossing_per_byte);
+    }
     case SampleTest::kOverlap: return (1 - t.overlap) * s * r.per_byte + receive;
     case SampleTest::kTaken: return begun + data + receive + t.acknowledgement;
     case SampleTest::kDelayed: return waits || s > t.acknowledged ? 1e6 : send;
@@ -341,6 +343,9 @@ TEST(Fit, AcknowledgedMessagesAreFoundWithTheirHandshake) {
     const Parameter& handshake = p.range_of(bytes).handshake;
     EXPECT_LT(handshake.low, truth.acknowledgement) << bytes;
     EXPECT_GT(handshake.high, truth.acknowledgement) << bytes;
+    const Parameter& crossing = p.range_of(bytes).crossing;
+    EXPECT_LT(crossing.low, truth.crossing) << bytes;
+    EXPECT_GT(crossing.high, truth.crossing) << bytes;
   }
   // The range of the smaller ones has none of its own.
   EXPECT_EQ(p.range_of(256).handshake.value, p.range_of(256).latency.value);

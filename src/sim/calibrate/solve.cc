@@ -122,10 +122,12 @@ void borrow_latencies(const Curves& curves, const Pieces& pieces, std::vector<Ra
 
 Curve crossings(const Curves& curves, double low, double high) {
   Curve out;
-  for (const Point& exchange : part_of(curves.exchanges, low, high))
-    for (const Point& trip : curves.trips)
-      if (trip.x == exchange.x)
-        out.push_back({trip.x, exchange.y - trip.y, std::hypot(trip.error, exchange.error)});
+  for (const Point& exchange : part_of(curves.exchanges, low, high)) {
+    // An exchange of acknowledged messages waits for acknowledgements.
+    const Curve taken = part_of(curves.takings, exchange.x, exchange.x);
+    for (const Point& alone : taken.empty() ? part_of(curves.trips, exchange.x, exchange.x) : taken)
+      out.push_back({alone.x, exchange.y - alone.y, std::hypot(alone.error, exchange.error)});
+  }
   return out;
 }
 

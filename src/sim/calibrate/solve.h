@@ -44,7 +44,8 @@ struct Pieces {
   std::vector<bool> shows_crossing;
 };
 
-// What an exchange takes longer than half a round trip, for sizes from `low` to `high`.
+// What an exchange takes longer than a message alone, with its acknowledgement if there is one, for
+// sizes from `low` to `high`.
 Curve crossings(const Curves& curves, double low, double high);
 
 // Where errors of points are less than the curve is off its line, they grow.

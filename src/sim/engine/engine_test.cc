@@ -111,6 +111,9 @@ TEST(Engine, AnAcknowledgedSendWaitsForItsReceiverToBeInMpi) {
   script.ranks = {{send(0, 1, 100)}, {receive(0)}};
   const Time there = kSend + copied(100) + kL + stream(100);
   EXPECT_EQ(simulate(machine, script).calls[0][0].end, there + kReceive + copied(100) + kHandshake);
+  // A rank is no receiver that it would wait for.
+  script.ranks = {{send(0, 0, 100), receive(0)}};
+  EXPECT_EQ(simulate(machine, script).calls[0][0].end, kSend + copied(100));
   // As does one that is in the same call.
   script.ranks = {{send(0, 1, 100), receive(1)}, {send(1, 0, 100), receive(0)}};
   EXPECT_FALSE(simulate(machine, script).is_stuck);

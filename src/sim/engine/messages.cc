@@ -87,7 +87,7 @@ void Engine::send(Agent& agent, const Action& action) {
   message.sent = agent.now + costs.send;
   const uint32_t place = add_part(agent.rank, action.request);
   if (message.is_eager) {
-    if (costs.is_acknowledged)
+    if (costs.is_acknowledged && action.peer != agent.rank)
       message.send_request = place;
     else
       complete(agent.rank, place, {message.sent, kNever, 0});

@@ -77,7 +77,7 @@ class Reference {
       const MessageCosts costs = costs_.of(me, end.peer, end.bytes);
       t.is_eager = costs.is_eager && !end.is_synchronous;
       t.sent = rank.now + costs.send;
-      t.is_acknowledged = t.is_eager && costs.is_acknowledged;
+      t.is_acknowledged = t.is_eager && costs.is_acknowledged && end.peer != me;
       if (t.is_eager) t.begins = rank.now;
       if (t.is_eager && !t.is_acknowledged) t.sender_done = t.sent;
       if (!t.is_eager) t.requested = rank.now + costs.post + costs.notice;
