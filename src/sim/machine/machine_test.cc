@@ -132,6 +132,8 @@ TEST(Machine, ErrorsSayLineAndColumn) {
   EXPECT_EQ(
       error_of(plain + "[topolgy]\nkind = 1\n"),
       "m.toml:10:2: unknown key 'topolgy'; docs/simulate.md lists the keys of a machine file");
+  EXPECT_EQ(error_of(plain + "\"a\\nb\" = 1\n"),
+            "m.toml:10:1: unknown key 'a b'; docs/simulate.md lists the keys of a machine file");
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = plain;
     text.replace(text.find(from), from.size(), to);

@@ -30,14 +30,16 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  return text;
+}
+
 std::string machine_text(const Machine& machine, const std::vector<Distance>& distances,
                          const std::string& origin) {
-  std::string comment = origin;
-  std::replace_if(
-      comment.begin(), comment.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; },
-      ' ');
   std::string out =
-      "# " + comment + "\n# Intervals of 95 %. docs/simulate.md describes each key.\n";
+      "# " + one_line(origin) + "\n# Intervals of 95 %. docs/simulate.md describes each key.\n";
   out += "version = 1\nname = " + quoted(machine.name) + "\n";
   for (const Distance distance : distances) {
     const Protocol& p = machine.distances[static_cast<size_t>(distance)];

@@ -12,4 +12,7 @@ namespace refrain::sim {
 std::string machine_text(const Machine& machine, const std::vector<Distance>& distances,
                          const std::string& origin);
 
+// Without line ends and other control characters, which become spaces.
+std::string one_line(std::string text);
+
 }  // namespace refrain::sim

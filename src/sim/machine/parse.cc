@@ -12,6 +12,7 @@
 #include "base/text_file.h"
 #include "sim/collectives/collective.h"
 #include "sim/machine/machine.h"
+#include "sim/machine/machine_text.h"
 
 namespace refrain::sim {
 namespace {
@@ -39,7 +40,7 @@ class Reader {
       bool is_known = false;
       for (const std::string_view one : keys) is_known = is_known || one == key.str();
       if (is_known || error_) continue;
-      error_ = base::usage("unknown key '" + std::string(key.str()) +
+      error_ = base::usage("unknown key '" + one_line(std::string(key.str())) +
                                "'; docs/simulate.md lists the "
                                "keys of a machine file",
                            place(key.source().begin));
@@ -365,7 +366,7 @@ base::Result<Machine> parse_machine(std::string_view text, std::string name) {
   const toml::parse_result parsed = toml::parse(text, name);
   Reader in(name);
   if (!parsed)
-    return base::usage("not TOML: " + std::string(parsed.error().description()),
+    return base::usage("not TOML: " + one_line(std::string(parsed.error().description())),
                        in.place(parsed.error().source().begin));
   const toml::table& root = parsed.table();
   Machine out;
