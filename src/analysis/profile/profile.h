@@ -93,6 +93,7 @@ struct Profile {
   // What shares are of. A call inside of another one counts in both, and times of ranks are
   // rounded: all calls may take a little longer than the run.
   double whole_ns() const { return std::max(run_ns, all.time_ns); }
+  double share_of_run(double ns) const { return run_ns > 0 ? ns / whole_ns() : 0; }
   std::array<SizeHistogram, events::kTransferKinds> sizes{};  // by TransferKind
   std::optional<Window> window;                               // that it is of; nothing: the run
   uint64_t untimed = 0;  // calls without a time, which are in no window

@@ -135,7 +135,7 @@ Json top_paths(const PageView& view) {
                    {"path", names.text(row.site)},
                    {"site", names.steps(row.site).back().site},
                    {"ns", row.totals.time_ns},
-                   {"share", p.run_ns > 0 ? row.totals.time_ns / p.whole_ns() : 0},
+                   {"share", p.share_of_run(row.totals.time_ns)},
                    {"count", row.totals.calls}});
   }
   return out;
@@ -144,7 +144,7 @@ Json top_paths(const PageView& view) {
 void put_verdict(const PageView& view, PageData& out) {
   const PageAnswers& a = view.answers;
   Json json;
-  json["mpi_share"] = a.profile.run_ns > 0 ? a.profile.all.time_ns / a.profile.whole_ns() : 0;
+  json["mpi_share"] = a.profile.share_of_run(a.profile.all.time_ns);
   json["efficiency"] = a.waits ? efficiency_of_waits(a.waits->efficiency)
                                : efficiency_of_totals(a.profile, view.trace.info().duration_ns);
   json["factors"] = factors(json["efficiency"]);

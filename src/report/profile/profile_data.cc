@@ -29,7 +29,7 @@ void put_totals(Json& out, const analysis::CallTotals& t, const analysis::Profil
   out["failed"] = t.failed;
   out["unsized"] = t.unsized;
   out["mpi_share"] = p.all.time_ns > 0 ? t.time_ns / p.all.time_ns : 0;
-  out["run_share"] = p.run_ns > 0 ? t.time_ns / p.whole_ns() : 0;
+  out["run_share"] = p.share_of_run(t.time_ns);
 }
 
 Json rows_json(const ProfileView& view, ProfileBy by) {

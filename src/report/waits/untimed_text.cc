@@ -94,7 +94,7 @@ std::string untimed_json(const Trace& trace, const Profile& profile, reader::Sym
   out["trace"] = trace.name();
   out["times"] = false;
   out["record_with"] = "--timing exact";
-  out["mpi_share"] = profile.run_ns > 0 ? profile.all.time_ns / profile.whole_ns() : 0;
+  out["mpi_share"] = profile.share_of_run(profile.all.time_ns);
   out["load_balance"] = balance(profile);
   out["cores"] = cores_json(trace, analysis::core_use(trace));
   const RankRow* most = busiest(profile);

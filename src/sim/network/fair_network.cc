@@ -49,7 +49,10 @@ void FairNetwork::start(int64_t now, uint32_t name, uint64_t bytes, double most,
 
 void FairNetwork::set_rate(uint32_t id, double rate) {
   Flow& flow = flows_[id];
-  if (flow.rate == rate) return;
+  // Sums of fractions differ in their last digits. A flow without bytes has no finite rate at
+  // first.
+  constexpr double kSame = 1e-12;
+  if (flow.rate == rate || std::abs(rate - flow.rate) < kSame * flow.rate) return;
   const auto now = static_cast<double>(now_);
   if (flow.rate > 0 && std::isfinite(flow.rate))
     flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since));

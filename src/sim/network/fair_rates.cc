@@ -14,8 +14,6 @@ namespace {
 
 // Shares that differ by less are equal: sums of fractions differ in their last digits.
 constexpr double kEqual = 1e-9;
-// A rate that changes by less is the one that it was.
-constexpr double kSame = 1e-12;
 // So often others join; then all that are connected do.
 constexpr int kMostRounds = 12;
 
@@ -178,10 +176,7 @@ void FairNetwork::settle() {
     for (const uint32_t link : linked_)
       if (join_unfair(link)) is_fair = false;
   }
-  for (const uint32_t id : flowing_) {
-    const double before = flows_[id].rate;
-    if (!(std::abs(new_rate_[id] - before) <= kSame * before)) set_rate(id, new_rate_[id]);
-  }
+  for (const uint32_t id : flowing_) set_rate(id, new_rate_[id]);
 }
 
 }  // namespace refrain::sim
