@@ -210,7 +210,14 @@ base::Result<VectorFile> read_file(const std::string& path) {
   if (in == nullptr) return base::fail(std::strerror(errno), path);
   std::string bytes;
   char piece[1 << 16];
-  for (size_t n = 0; (n = std::fread(piece, 1, sizeof(piece), in)) > 0;) bytes.append(piece, n);
+  // What does not begin as such a file is not read to its end, which may not exist (/dev/zero).
+  const auto begins_well = [&] {
+    return bytes.compare(0, sizeof(kMagic), kMagic, sizeof(kMagic)) == 0;
+  };
+  for (size_t n = 0; (n = std::fread(piece, 1, sizeof(piece), in)) > 0;) {
+    bytes.append(piece, n);
+    if (!begins_well()) break;
+  }
   const bool is_bad = std::ferror(in) != 0;
   std::fclose(in);
   if (is_bad) return base::fail("cannot be read", path);

@@ -68,6 +68,12 @@ TEST(VectorFile, EveryCutAndEveryChangedByteIsFound) {
   EXPECT_FALSE(decode(bytes + "x", "x.rfv").ok());
 }
 
+TEST(VectorFile, WhatIsNoneIsNotReadToItsEnd) {
+  const auto endless = read_file("/dev/zero");
+  ASSERT_FALSE(endless.ok());
+  EXPECT_EQ(endless.error().place, "/dev/zero");
+}
+
 // Files of version 1.0 have none, and readers of that version read files without them.
 TEST(VectorFile, WithoutTotalsThereIsNoFeature) {
   VectorFile file;
