@@ -129,8 +129,27 @@ def forgetful():
     return None
 
 
+def sanitized():
+    """A program of the address sanitizer runs, is recorded, and its errors are found and said."""
+    if not os.path.exists(os.path.join(options.programs, "sanitized")):
+        return "skip: this compiler has no address sanitizer"
+    env = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI has some
+    for record in ([], ["--buffers", "on"]):
+        case = Case("sanitized" + "".join(record))
+        outcome = run(case, "sanitized", record=record, env=env)
+        expect(outcome.status == 0 and sorted(outcome.stdout.splitlines()) == [b"rank 0: sum 10", b"rank 1: sum 10"],
+               "status %d, output %r: %r", outcome.status, outcome.stdout, outcome.stderr[-400:])
+        case.refrain("check", case.trace)
+        expect(info(case)["calls"] == RANKS * 5, "%d calls", info(case)["calls"])
+    case = Case("sanitized-wrong")
+    outcome = run(case, "sanitized", "wrong", env=env)
+    expect(outcome.status != 0 and b"heap-buffer-overflow" in outcome.stderr, "status %d: %r", outcome.status,
+           outcome.stderr[-400:])
+    return None
+
+
 TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open,
-         "forgetful": forgetful}
+         "forgetful": forgetful, "sanitized": sanitized}
 
 
 def main():

@@ -21,6 +21,7 @@
 
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/own_files.h"
+#include "cli/launch/preload.h"
 #include "cli/launch/record_options.h"
 #include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
@@ -243,16 +244,6 @@ base::Result<Words> find_libraries(const RecordOptions& options) {
   return found;
 }
 
-void preload(const std::string& library) {
-  const std::string before = environment("LD_PRELOAD");
-  for (size_t begin = 0; begin < before.size();) {  // ours already, when the program runs itself
-    const size_t end = std::min(before.find_first_of(" :", begin), before.size());
-    if (before.compare(begin, end - begin, library) == 0) return;
-    begin = end + 1;
-  }
-  set("LD_PRELOAD", before.empty() ? library : library + ":" + before);
-}
-
 // Returns only when the program could not be started.
 base::Error become(const std::string& program, Words& words) {
   std::vector<char*> argv;
@@ -305,6 +296,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   set(options::Variable::kProgram, own[0] == words[0] ? *program : absolute(own[0]));
   for (const std::string& library : *beside) preload(library);
   preload(*recorder);
+  allow_before_address_sanitizer();
   return become(*program, words);
 }
 

@@ -21,6 +21,7 @@
 #include "base/launcher_words.h"
 #include "base/median.h"
 #include "cli/launch/own_files.h"
+#include "cli/launch/preload.h"
 #include "cli/output/common.h"
 #include "format/encode/encode.h"
 #include "format/messages/decode/log_reader.h"
@@ -105,8 +106,8 @@ void set_environment(const Trace& trace, const SoloArguments& options, Rank rank
     // UCX, which an MPI may load, puts its own functions over those for memory at that time.
     set("UCX_MEM_EVENTS", "no");
   }
-  const char* const before = std::getenv("LD_PRELOAD");
-  set("LD_PRELOAD", before == nullptr || *before == '\0' ? library : library + ":" + before);
+  preload(library);
+  allow_before_address_sanitizer();
 }
 
 // Returns only when it fails.

@@ -50,7 +50,7 @@ base::Result<std::string> text_of_file(const std::string& path) {
                                                            &std::fclose);
   if (in == nullptr) return base::usage(path + " cannot be opened");
   std::string text;
-  char piece[65536];
+  char piece[4096];  // stacks of threads may be small
   while (text.size() < kMaxBytes) {
     const size_t n = std::fread(piece, 1, sizeof piece, in.get());
     if (n == 0) break;

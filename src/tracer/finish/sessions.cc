@@ -61,7 +61,7 @@ std::string part_path(const Process& p, int rank) {
 bool read_file(const std::string& path, std::string& bytes) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  char buffer[65536];
+  char buffer[4096];  // stacks of threads may be small
   ssize_t n = 0;
   while ((n = read(fd, buffer, sizeof buffer)) > 0) bytes.append(buffer, static_cast<size_t>(n));
   close(fd);
