@@ -148,8 +148,30 @@ def sanitized():
     return None
 
 
+def fibers():
+    """Calls from the small stacks of fibers: the recorder takes little more of these than MPI does."""
+    kMore = 3072
+    depths = []
+    for recorded in (False, True):
+        case = Case("fibers-%s" % ("recorded" if recorded else "plain"))
+        words = case.words(program=os.path.join(options.programs, "fibers"))
+        if not recorded:
+            words = words[-1:]
+        outcome = mpirun.run_job(options.mpi, RANKS, words, 60, case.preload(), case.environment(False),
+                                 cwd=case.folder)
+        found = re.findall(rb"rank \d: sum 1900, stack (\d+)", outcome.stdout)
+        expect(outcome.status == 0 and len(found) == RANKS, "status %d, %r: %r", outcome.status, outcome.stdout,
+               outcome.stderr[-300:])
+        depths.append(max(map(int, found)))
+    expect(depths[1] <= depths[0] + kMore, "bytes of a fiber's stack: %d, recorded %d", *depths)
+    case.refrain("check", case.trace)
+    paths = case.refrain("profile", "--by", "callpath", case.trace)
+    expect("exchange fibers.c" in paths, "call paths:\n%s", paths)
+    return None
+
+
 TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open,
-         "forgetful": forgetful, "sanitized": sanitized}
+         "forgetful": forgetful, "sanitized": sanitized, "fibers": fibers}
 
 
 def main():

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <memory>
+#include <new>
 #include <type_traits>
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -109,9 +111,15 @@ void forget_unwinding() {
 size_t unwind(uintptr_t above, StackFrame* frames, size_t max) {
   const Library& library = the_library();
   if (!library.complete()) return 0;
-  unw_context_t context;
-  unw_cursor_t cursor;
-  if (REFRAIN_GET_CONTEXT(&context) != 0 || library.init(&cursor, &context) != 0) return 0;
+  struct Room {  // 2 KB
+    unw_context_t context;
+    unw_cursor_t cursor;
+  };
+  const std::unique_ptr<Room> room(new (std::nothrow) Room);
+  if (room == nullptr) return 0;
+  unw_cursor_t& cursor = room->cursor;
+  if (REFRAIN_GET_CONTEXT(&room->context) != 0 || library.init(&cursor, &room->context) != 0)
+    return 0;
   size_t n = 0;
   while (n < max) {
     if (library.step(&cursor) <= 0) break;
@@ -132,5 +140,11 @@ size_t unwind(uintptr_t, StackFrame*, size_t) { return 0; }
 void forget_unwinding() {}
 
 #endif
+
+UnwoundFrames unwind_to_heap(uintptr_t above, size_t max) {
+  UnwoundFrames out{std::unique_ptr<StackFrame[]>(new (std::nothrow) StackFrame[max])};
+  if (out.frames != nullptr) out.count = unwind(above, out.frames.get(), max);
+  return out;
+}
 
 }  // namespace refrain::tracer

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace refrain::tracer {
 
@@ -20,6 +21,13 @@ struct StackFrame {
 // The frames that are being returned to, innermost first, from the first with a stack pointer above
 // `above` on. Writes at most `max`; the result is how many. 7 us for 20 frames.
 size_t unwind(uintptr_t above, StackFrame* frames, size_t max);
+
+// The same into memory of its own, of which a fiber's stack may have too little.
+struct UnwoundFrames {
+  std::unique_ptr<StackFrame[]> frames;
+  size_t count = 0;  // 0 where there is no memory
+};
+UnwoundFrames unwind_to_heap(uintptr_t above, size_t max);
 
 // A library was unloaded: libunwind remembers how functions are unwound by their addresses.
 void forget_unwinding();

@@ -51,13 +51,36 @@ uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen
 
 }  // namespace
 
+class CallPaths::LentWalk {
+ public:
+  // Nothing is kept where a signal handler calls MPI in the middle of another walk.
+  explicit LentWalk(CallPaths& paths) : paths_(paths) {
+    walk_ = std::exchange(paths.kept_walk_, nullptr);
+    if (walk_ == nullptr) walk_ = new (std::nothrow) Walk;
+    if (walk_ == nullptr) walk_ = &paths.overflow_.walk;
+    walk_->count = 0;
+    walk_->is_whole = false;
+  }
+  ~LentWalk() {
+    if (walk_ != &paths_.overflow_.walk) delete std::exchange(paths_.kept_walk_, walk_);
+  }
+  LentWalk(const LentWalk&) = delete;
+  LentWalk& operator=(const LentWalk&) = delete;
+  Walk& operator*() const { return *walk_; }
+
+ private:
+  CallPaths& paths_;
+  Walk* walk_;
+};
+
 const SeenPath& CallPaths::unwind_path(Process& p, const StackBounds& stack,
                                        const CallPlace& call) {
   if (call.frame == kToldFrame) return told_path(p, call);
   if (SeenPath* const seen = find_seen(call); seen != nullptr)
     return seen->address == call.address ? *seen : python_.find(p, *seen);
   const size_t depth = std::min<size_t>(p.options.call_path_depth, SeenPath::kMaxDepth);
-  Walk walk;
+  const LentWalk lent(*this);
+  Walk& walk = *lent;
   if (depth > 1) {
     const bool is_good = walk_by_rules(p, returns_, stack, call, depth, walk);
     if (PathCheck* const check = p.path_check; check != nullptr) [[unlikely]]

@@ -61,6 +61,8 @@ class CallPaths {
   Length sites_of(Process& process, const CallPlace& call, const Walk& walk, size_t depth,
                   uint32_t* sites);
   uint32_t define(Process& process, const uint32_t* sites, size_t n);
+  // Room for a walk, kept from one to the next: the stacks of fibers and threads may be small.
+  class LentWalk;
   SeenPath* find_seen(const CallPlace& call);
   SeenPath& room_for(uint32_t definition, uintptr_t frame, size_t depth);
   void check_others(Process& process, SeenPath& seen);
@@ -78,7 +80,9 @@ class CallPaths {
   SeenPath* older_[kSlots][kOlder] = {};
   PythonPaths python_;
   uint32_t unloads_ = 0;
+  Walk* kept_walk_ = nullptr;
   struct {
+    Walk walk;
     SeenPath path;
     SeenPath::Word word[SeenPath::words_of(SeenPath::kMaxDepth)];
   } overflow_;  // when there is no memory

@@ -89,8 +89,7 @@ bool walk_by_rules(Process& p, ReturnAddresses& returns, const StackBounds& stac
 }
 
 void walk_by_libunwind(Process& p, ReturnAddresses& returns, const CallPlace& call, Walk& walk) {
-  StackFrame frames[Walk::kMaxFrames];
-  const size_t n = unwind(call.frame + kWord, frames, Walk::kMaxFrames);
+  const auto [frames, n] = unwind_to_heap(call.frame + kWord, Walk::kMaxFrames);
   for (size_t i = 0; i < n; ++i) {
     const StackFrame& f = frames[i];
     const KnownReturn& known = returns.at(p, f.return_address);

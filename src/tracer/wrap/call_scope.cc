@@ -214,8 +214,7 @@ bool CallScope::is_from_callback() {
   uintptr_t& tool_site = l.tool_sites[(address_ ^ (address_ >> 6)) % RecordedThread::kToolSites];
   if (tool_site == address_) return false;
   constexpr size_t kMaxFrames = 256;
-  StackFrame frames[kMaxFrames];
-  const size_t n = unwind(frame_ + sizeof(void*), frames, kMaxFrames);
+  const auto [frames, n] = unwind_to_heap(frame_ + sizeof(void*), kMaxFrames);
   if (n == 0) return l.open_call != call_;
   const uintptr_t return_slot = l.open_frame + sizeof(void*);  // of the open call
   bool alive = n == kMaxFrames;
