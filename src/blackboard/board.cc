@@ -11,21 +11,8 @@ using refrain::EntryRef;
 
 namespace {
 
-// Of a paper's "array of FIFOs": enough that workers seldom look into the same one.
-constexpr size_t kQueuesOfWorker = 4;
-
 // The board whose operation this thread is in.
 thread_local const refrain_blackboard* g_working_for = nullptr;
-
-size_t table_lock_of_thread(size_t locks) {
-  static std::atomic<size_t> threads{0};
-  thread_local const size_t number = threads.fetch_add(1);
-  return number % locks;
-}
-
-size_t queues_for(int workers) {
-  return workers == 0 ? 1 : kQueuesOfWorker * static_cast<size_t>(workers);
-}
 
 }  // namespace
 
@@ -47,10 +34,11 @@ class refrain_blackboard::WholeTable {
 refrain_blackboard::refrain_blackboard(int workers, size_t most_bytes)
     : most_bytes_(most_bytes),
       account_(refrain::blackboard::Account::open(most_bytes != 0)),
-      jobs_(queues_for(workers)),
+      jobs_(static_cast<size_t>(workers)),
       under_way_(*account_) {
   try {
-    for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 0; i < workers; ++i)
+      workers_.emplace_back([this, i] { work(static_cast<size_t>(i)); });
   } catch (const std::system_error&) {
     stop();
     account_->close();
@@ -123,7 +111,7 @@ void refrain_blackboard::account_for(refrain_entry* entry, Runner* runner) {
 }
 
 void refrain_blackboard::make_jobs(refrain_entry* entry, std::vector<Job>* jobs) {
-  const size_t own = table_lock_of_thread(table_locks_.size());
+  const size_t own = jobs_.place_of_thread() % table_locks_.size();
   TableLock& table = table_locks_[own];
   const std::lock_guard lock(table.lock);
   ++table.entries;
@@ -243,7 +231,8 @@ void refrain_blackboard::note_failure(const Job& job, const char* what) {
   job.source->remove();
 }
 
-void refrain_blackboard::work() {
+void refrain_blackboard::work(size_t worker) {
+  jobs_.begin_worker(worker);
   Runner runner(under_way_, *account_);
   Job job;
   for (;;) {

@@ -43,7 +43,7 @@ struct refrain_blackboard {
   void begin_jobs(int64_t jobs, Runner* runner);
   void stop();
   void run(Job job, Runner& runner);
-  void work();
+  void work(size_t worker);
   void note_failure(const Job& job, const char* what);
   void forget(Source* source);
 

@@ -19,6 +19,8 @@ struct Place {
   uint64_t random;
   size_t number;
   uint32_t own_in_a_row = 0;
+  const JobQueues* worker_of = nullptr;
+  size_t worker = 0;  // its number there
 };
 
 Place& place() {
@@ -51,8 +53,19 @@ std::unique_lock<std::mutex> locked(std::mutex& lock) {
 
 }  // namespace
 
+void JobQueues::begin_worker(size_t worker) {
+  place().worker_of = this;
+  place().worker = worker;
+}
+
+size_t JobQueues::place_of_thread() const {
+  const Place& here = place();
+  return here.worker_of == this ? here.worker : workers_ + here.number;
+}
+
 JobQueues::Queue& JobQueues::own_queue() {
-  return queues_[queues_.size() == 1 ? 0 : place().number % queues_.size()];
+  const size_t place = place_of_thread();
+  return queues_[place < workers_ ? place : workers_ + (place - workers_) % others(workers_)];
 }
 
 void JobQueues::push(std::vector<Job>& jobs) {

@@ -49,8 +49,14 @@ struct Job {
 
 class JobQueues {
  public:
-  // One queue keeps the order.
-  explicit JobQueues(size_t queues) : queues_(queues) {}
+  // Without workers there is one queue, which keeps the order; else each of them has one, and three
+  // times as many are of other threads, which submit.
+  explicit JobQueues(size_t workers) : workers_(workers), queues_(workers + others(workers)) {}
+
+  // The calling thread is the worker of this number, from 0 on, until it ends.
+  void begin_worker(size_t worker);
+  // A number for the thread: workers have the least, and no two threads of a board the same.
+  size_t place_of_thread() const;
 
   // Takes all of them.
   void push(std::vector<Job>& jobs);
@@ -72,6 +78,9 @@ class JobQueues {
   bool is_any_queued() const;
   void wake(size_t jobs);
 
+  static size_t others(size_t workers) { return workers == 0 ? 1 : 3 * workers; }
+
+  const size_t workers_;
   std::vector<Queue> queues_;
   std::atomic<int64_t> sleepers_{0};
   std::atomic<bool> stopped_{false};
