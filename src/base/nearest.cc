@@ -54,7 +54,8 @@ std::string nearest(std::string_view typed, const std::vector<std::string>& know
   for (const std::string& k : known) {
     if (k.size() > kMaxLength) continue;
     const size_t d = distance(word, lower(k));
-    if (d >= best_distance) continue;
+    // Of which no letter is left, is no slip: 3 for 1, or x for a.
+    if (d >= best_distance || d >= std::max(word.size(), k.size())) continue;
     best_distance = d;
     best = &k;
   }

@@ -30,6 +30,7 @@ TEST(Nearest, NothingIsNear) {
   EXPECT_EQ(nearest("", kVerbs), "");
   EXPECT_EQ(nearest(std::string(100000, 'r'), kVerbs), "");
   EXPECT_EQ(nearest("info", {}), "");
+  EXPECT_EQ(nearest("3", {"1", "2"}), "");
 }
 
 TEST(Nearest, AsWords) {

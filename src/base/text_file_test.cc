@@ -43,5 +43,27 @@ TEST(TextFile, EndsAtItsLimit) {
   EXPECT_EQ(endless.error().message, "a plan has at most 1 MiB");
 }
 
+TEST(RegularFile, IsReadWhole) {
+  const std::string text = std::string(100'000, 'x') + '\0' + "end\n";
+  const std::string path = file_with(text);
+  const auto read = read_regular_file(path, "vectors");
+  std::remove(path.c_str());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, text);
+}
+
+TEST(RegularFile, IsNoDeviceWithoutAnEnd) {
+  for (const char* device : {"/dev/zero", "/dev/full", "/dev/null"}) {
+    const auto endless = read_regular_file(device, "vectors");
+    ASSERT_FALSE(endless.ok());
+    EXPECT_EQ(endless.error().message, "cannot read the vectors: not a regular file");
+    EXPECT_EQ(endless.error().place, device);
+  }
+  EXPECT_EQ(read_regular_file("/tmp", "vectors").error().message,
+            "cannot read the vectors: is a directory");
+  EXPECT_EQ(read_regular_file("/nowhere/v.rfv", "vectors").error().message,
+            "cannot read the vectors: No such file or directory");
+}
+
 }  // namespace
 }  // namespace refrain::base

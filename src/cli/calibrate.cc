@@ -10,9 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,16 +49,7 @@ constexpr const char* kCalibrateExamples =
     "  refrain simulate run.rfn --machine m.toml";
 
 base::Status check_free(const CalibrateArguments& options) {
-  std::set<std::filesystem::path> named;
-  for (const std::string& path : {options.output, options.plot, options.raw}) {
-    std::error_code ignored;
-    const auto place = std::filesystem::absolute(path, ignored);
-    if (!path.empty() && !named.insert(std::filesystem::weakly_canonical(place, ignored)).second)
-      return base::usage("is named for two files that would be written", path);
-    if (const base::Status good = may_write(path, options.force, options.samples); !good.ok())
-      return good;
-  }
-  return base::Done{};
+  return may_write_all({options.output, options.plot, options.raw}, options.force, options.samples);
 }
 
 // What was measured at a distance, and the first file of it.

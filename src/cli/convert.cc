@@ -135,7 +135,7 @@ int run(ConvertArguments& options) {
   if (!trace.ok()) return report(trace.error());
   if (const Status good = take(options, *trace); !good.ok()) return report(good.error());
   // What else may be there is a matter of the format.
-  if (const Status good = may_write(options.how.output, true, {options.trace}); !good.ok())
+  if (const Status good = may_replace(options.how.output, {options.trace}); !good.ok())
     return report(good.error());
   const auto outcome = convert::convert(*trace, options.how, Activity::share);
   if (!outcome.ok()) return report(outcome.error());

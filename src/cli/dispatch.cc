@@ -20,7 +20,8 @@ namespace {
 constexpr const char* kAbout =
     "Records every MPI call of a parallel program in a small file, and analyses it.";
 
-// `refrain help VERB` is `refrain VERB --help`, and `refrain help` is `refrain --help`.
+// `refrain help VERB` is `refrain VERB --help`; `refrain help` and `refrain help help` are
+// `refrain --help`.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
@@ -28,6 +29,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
     return replay_words(words);
   if (words.empty() || words[0] != "help") return words;
   words.erase(words.begin());
+  if (!words.empty() && words[0] == "help") words.clear();
   words.resize(std::min<size_t>(words.size(), 1));
   words.emplace_back("--help");
   return words;

@@ -151,6 +151,8 @@ int run(ProxyArguments& options) {
   options.how.resolve = !options.no_resolve;
   const auto trace = Trace::open_with_times(options.trace);
   if (!trace.ok()) return report(trace.error());
+  if (const Status good = may_replace(options.how.output, {options.trace}); !good.ok())
+    return report(good.error());
   const auto refused = proxy::refusals(*trace, options.how);
   if (!refused.ok()) return report(refused.error());
   if (!refused->empty()) return refuse(*refused, options);

@@ -92,11 +92,15 @@ int run(const RecoverArguments& options) {
   if (const auto good = check_folders(options.folders); !good.ok()) return report(good.error());
   const std::string output =
       options.output.empty() ? default_output(options.folders[0]) : options.output;
-  if (output.empty()) return report(base::usage("name the output with -o", options.folders[0]));
   std::error_code ignored;
-  if (!fs::exists(options.folders[0], ignored) && fs::exists(output, ignored))
+  if (!fs::exists(options.folders[0], ignored)) {
+    if (output.empty() || !fs::exists(output, ignored))
+      return report(base::fail("no such folder: a job that died leaves one, as in run.rfn.spool",
+                               options.folders[0]));
     return report(base::usage("the spool is gone, because its trace was written: " + output,
                               options.folders[0]));
+  }
+  if (output.empty()) return report(base::usage("name the output with -o", options.folders[0]));
   const Result<spool::JobFiles> found = look(options.folders);
   if (!found.ok()) return report(found.error());
   const std::vector<spool::JobFile> files = spool::newest_run(*found);

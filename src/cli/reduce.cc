@@ -54,7 +54,7 @@ Result<reduce::ReduceOptions> take(const ReduceArguments& options) {
 int run(const ReduceArguments& options) {
   const auto how = take(options);
   if (!how.ok()) return report(how.error());
-  // With --force also the trace itself, in place.
+  // With --force also the trace itself.
   if (const Status good = may_write(options.output, options.force); !good.ok())
     return report(good.error());
   const auto trace = Trace::open_with_times(options.trace);
@@ -99,7 +99,7 @@ void add_reduce(Command& app, int& exit_status) {
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
   verb->add_format(options->format, {"text", "json"});
-  verb->add_flag("--force", options->force, "Overwrite the output");
+  verb->add_flag("--force", options->force, "Overwrite the output, which may be the trace itself");
   verb->footer(
       "Every verb works on the new trace. `refrain evaluate` shows how much of the diagnosis it "
       "preserves.");

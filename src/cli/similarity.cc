@@ -43,12 +43,9 @@ HowToGroup how_of(const SimilarityOptions& options) {
 }
 
 base::Status check_free(const SimilarityOptions& options) {
-  for (const std::string& path : {options.plan, options.svg, options.vectors}) {
-    std::vector<std::string> read = options.traces;
-    read.push_back(options.times);
-    if (const base::Status good = may_write(path, options.force, read); !good.ok()) return good;
-  }
-  return base::Done{};
+  std::vector<std::string> read = options.traces;
+  read.push_back(options.times);
+  return may_write_all({options.plan, options.svg, options.vectors}, options.force, read);
 }
 
 // A line of CSV for each rank and unit; whole in memory, as it is nothing or complete on the disk.

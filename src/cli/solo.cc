@@ -140,9 +140,7 @@ base::Status check_mpi(const Trace& trace, const SoloArguments& options, const s
 
 base::Result<std::string> find_program_file(const std::string& word) {
   const char* const path = std::getenv("PATH");
-  const std::string found = find_program(word, path == nullptr ? "" : path);
-  if (found.empty()) return base::usage("no such program", word);
-  return found;
+  return look_for_program(word, path == nullptr ? "" : path);
 }
 
 // Nothing where the program does not say it: it loads its MPI while it runs, for instance.

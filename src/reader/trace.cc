@@ -105,6 +105,8 @@ namespace {
 
 // Why a path cannot be a trace, before it is opened.
 Status check_path(const std::string& path) {
+  // As of a variable of a shell script that nobody has set.
+  if (path.empty()) return base::fail("the name of the trace is empty");
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return base::Done{};
   if (is_spool(path))

@@ -181,6 +181,25 @@ class Recording(Folder):
             line = one_line(self, done, UNSUPPORTED)
             self.assertIn("librefrain-%s.so" % mpi, line)
 
+    def test_an_output_that_is_no_trace(self):
+        mpi = sorted(options.programs)[0]
+        program = self.copy_of(mpi, "program", 0o755)
+        with open(program, "rb") as f:
+            before = f.read()
+        done = self.record(mpi, 1, program, output=program, program=None)
+        self.assertNotEqual(done.status, GOOD)
+        self.assertIn(b"is no trace: it would be lost", done.stderr)
+        with open(program, "rb") as f:
+            self.assertEqual(f.read(), before)
+        with open(self.path("empty.rfn"), "w"):
+            pass
+        for output in ("empty.rfn", "empty.rfn"):  # the second time it is a trace
+            self.assertEqual(self.record(mpi, 1, program, output=self.path(output), program=None).status, 7)
+        os.symlink(".", self.path("here"))
+        done = self.record(mpi, 1, "--timing", "bins:0.02", "--exact-copy", self.path("here/t.rfn"), program,
+                           program=None)
+        self.assertIn(b"give it a name of its own", done.stderr)
+
     def copy_of(self, mpi, name, mode, owner=None):
         path = self.path(name)
         shutil.copy(os.path.join(options.programs[mpi], "exit_status"), path)

@@ -7,12 +7,13 @@ Needs no MPI.
 """
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-GOOD, USAGE = 0, 2
+GOOD, FAILED, USAGE = 0, 1, 2
 VERBS = ["record", "recover", "info", "dump", "check", "stats", "profile", "matrix", "waits", "iterations",
          "similarity", "report", "diff", "reduce", "cluster", "evaluate", "convert"]
 COUNT = "is not a whole number from 0 up"
@@ -50,6 +51,8 @@ class Options(unittest.TestCase):
             self.assertEqual(self.output("help", verb), self.output(verb, "--help"))
             self.assertIn("refrain %s " % verb, self.output("help", verb))
         self.refused("unknown verb 'pofile'; did you mean 'profile'?", "help", "pofile")
+        for words in (("help", "help"), ("help", "--help"), ("help", "-h")):
+            self.assertEqual(self.output(*words), self.output("--help"))
 
     def test_did_you_mean(self):
         self.refused("unknown verb 'proflie'; did you mean 'profile'? (see `refrain --help`)", "proflie", self.trace)
@@ -94,6 +97,52 @@ class Options(unittest.TestCase):
         self.refused("--rank and --ranks do not go together: leave one of them out",
                      "convert", "--to", "csv", "-o", "nothing", "--rank", "0", "--ranks", "1-2", self.trace)
 
+    def failed(self, said, *words):
+        """Exit status 1, and one line that has `said` in it."""
+        done = refrain(*words)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (FAILED, "", 1), (words, done.stderr))
+        self.assertIn(said, done.stderr)
+
+    def test_names_that_cannot_be(self):
+        self.failed("refrain: the name of the trace is empty", "info", "")
+        self.failed("/nowhere.spool: no such folder", "recover", "/nowhere.spool")
+        self.failed("/nowhere: no such folder", "recover", "/nowhere")
+        self.refused("did you mean", "info", self.trace, "--format", "jsn")
+        self.refused("--steps: '3' is none of 1, 2 (see", "cluster", self.trace, "-o", "nothing", "--steps", "3")
+
+    def test_devices_without_an_end(self):
+        """They are read by nobody: their zeros would fill all memory."""
+        for device in ("/dev/full", "/dev/zero"):
+            said = device + ": cannot read the computation vectors: not a regular file"
+            self.failed(said, "similarity", self.trace, "--times", device)
+        self.refused("--map: /dev/zero: a map has at most 64 MiB", "record", "--messages", "all", "--map", "/dev/zero",
+                     "/bin/true")
+        self.refused("--map: /dev: cannot read the map: Is a directory", "record", "--messages", "all",
+                     "--map", "/dev", "/bin/true")
+
+    def test_outputs(self):
+        with tempfile.TemporaryDirectory(prefix="refrain-options-") as folder:
+            def path(name):
+                return os.path.join(folder, name)
+            trace = path("run.rfn")
+            shutil.copy(self.trace, trace)
+            for words in (["proxy", trace, "-o", trace, "--force"],
+                          ["convert", trace, "--to", "otf2", "-o", trace, "--force"]):
+                self.refused(trace + ": would be lost", *words)
+            # A folder that is replaced whole, with the trace in it.
+            self.output("proxy", trace, "-o", path("proxy"))
+            inside = path("proxy/run.rfn")
+            shutil.copy(trace, inside)
+            self.refused(path("proxy") + ": would be lost", "proxy", inside, "-o", path("proxy"), "--force")
+            self.refused(path("./x") + ": is named for two files that would be written", "similarity", trace,
+                         "--plan", path("x"), "--svg", path("./x"))
+            for words in (["report", trace], ["reduce", trace], ["cluster", trace], ["diff", trace, trace],
+                          ["convert", trace, "--to", "csv"], ["proxy", trace]):
+                self.refused("-: is no name of a file", *words, "-o", "-")
+            self.assertEqual(sorted(os.listdir(folder)), ["proxy", "run.rfn"])
+            with open(trace, "rb") as mine, open(inside, "rb") as copy, open(self.trace, "rb") as there:
+                self.assertEqual(len({mine.read(), copy.read(), there.read()}), 1)
+
     def test_counts(self):
         for verb in ("profile", "waits", "iterations"):
             for typed in ("-3", "2.5", "1e3", "many", ""):
@@ -119,6 +168,13 @@ class Options(unittest.TestCase):
                      env={"REFRAIN_CALLPATH": "deep"})
         self.refused("--callpath: 'deep' is not", "record", "--callpath", "deep", "/bin/true",
                      env={"REFRAIN_CALLPATH": "8"})
+        for variable, value, said in (("TIMING", "foo", "'foo' is not stats,"), ("MPI", "foo", "'foo' is none of"),
+                                      ("MEMORY", "much", "'much' is not a size"), ("BUFFERS", "2", "'2' is none of"),
+                                      ("QUIET", "maybe", "'maybe' is neither 0 nor 1")):
+            self.refused("refrain: REFRAIN_%s: %s" % (variable, said), "record", "/bin/true",
+                         env={"REFRAIN_" + variable: value})
+        self.refused("refrain: --timing: 'bar' is not stats,", "record", "--timing", "bar", "/bin/true",
+                     env={"REFRAIN_TIMING": "foo"})
 
     def test_times_with_units(self):
         for verb in ("profile", "matrix", "waits"):

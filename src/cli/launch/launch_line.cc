@@ -150,4 +150,13 @@ std::string find_program(const std::string& program, const std::string& path) {
   return "";
 }
 
+base::Result<std::string> look_for_program(const std::string& program, const std::string& path) {
+  const std::string found = find_program(program, path);
+  if (!found.empty()) return found;
+  if (program.find('/') == std::string::npos)
+    return base::usage("program not found in PATH", program);
+  if (access(program.c_str(), F_OK) != 0) return base::usage("no such program", program);
+  return base::usage("not an executable file", program);
+}
+
 }  // namespace refrain::cli

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace refrain::cli {
 
 using Words = std::vector<std::string>;
@@ -24,5 +26,7 @@ std::string shell_line(const Words& words);
 
 // Path of the file that a shell would run for `program`; empty when there is none. `path`: $PATH.
 std::string find_program(const std::string& program, const std::string& path);
+// The same; a usage error that says what is wrong where there is none.
+base::Result<std::string> look_for_program(const std::string& program, const std::string& path);
 
 }  // namespace refrain::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "base/byte_size.h"
@@ -240,7 +241,9 @@ std::string plain_number(const std::string& text) {
   return out;
 }
 
-base::Status check_words(const RecordOptions& options) {
+namespace {
+
+base::Status check_all(const RecordOptions& options) {
   if (const auto timing = format::TimeSpec::parse(options[RecordOption::kTiming]); !timing.ok())
     return unknown_timing(options[RecordOption::kTiming], timing.error());
   else if (const auto good = check_times(options, timing->mode); !good.ok())
@@ -279,6 +282,25 @@ base::Status check_words(const RecordOptions& options) {
     return base::usage("--memory: '" + options[RecordOption::kMemory] +
                        "' is not a size, such as 64M");
   return base::Done{};
+}
+
+}  // namespace
+
+base::Status check_words(const RecordOptions& options) {
+  const base::Status good = check_all(options);
+  if (good.ok()) return good;
+  // Who has set a variable looks for its name.
+  for (const options::OptionRow& row : options::kRecordRows) {
+    const std::string_view names = row.words;
+    const std::string begin = std::string(names.substr(names.find("--"))) + ":";
+    if (good.error().message.rfind(begin, 0) != 0 || !options.is_given(row.option) ||
+        environment(row.variable) != options[row.option])
+      continue;
+    base::Error error = good.error();
+    error.message.replace(0, begin.size() - 1, row.variable);
+    return error;
+  }
+  return good;
 }
 
 Words given_words(const RecordOptions& options) {

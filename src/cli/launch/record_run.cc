@@ -15,9 +15,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/own_files.h"
@@ -26,6 +29,7 @@
 #include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
 #include "cli/output/common.h"
+#include "format/layout.h"
 #include "options/environment.h"
 
 namespace refrain::cli {
@@ -46,6 +50,16 @@ std::string absolute(const std::string& path) {
   return std::string(buffer) + "/" + relative;
 }
 
+// Whether something else than a trace would be lost, such as the program itself. An empty file is
+// what `mktemp` makes; of one that cannot be read nothing is said here.
+bool is_of_somebody_else(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rbe"),
+                                                           std::fclose);
+  char begin[format::kMagic.size()];
+  const size_t n = in == nullptr ? 0 : std::fread(begin, 1, sizeof begin, in.get());
+  return n > 0 && std::string_view(begin, n) != format::kMagic;
+}
+
 // The file is written when the program is done, hours from now: better to complain at once.
 base::Status check_output(const std::string& path) {
   struct stat info {};
@@ -55,6 +69,9 @@ base::Status check_output(const std::string& path) {
     if (S_ISDIR(info.st_mode)) return base::fail("the output is a directory: name a file", path);
     if (!S_ISREG(info.st_mode))
       return base::fail("the output exists and is not a regular file", path);
+    if (is_of_somebody_else(path))
+      return base::fail("the output exists and is no trace: it would be lost; name another file",
+                        path);
   }
   const std::string directory = directory_of(path);
   if (stat(directory.c_str(), &info) != 0)
@@ -91,11 +108,8 @@ base::Status check_rights(const std::string& program) {
 }
 
 base::Result<std::string> resolve(const std::string& word) {
-  const std::string path = find_program(word, environment("PATH"));
-  if (!path.empty()) return absolute(path);
-  if (word.find('/') == std::string::npos) return base::usage("program not found in PATH", word);
-  if (access(word.c_str(), F_OK) != 0) return base::usage("no such program", word);
-  return base::usage("not an executable file", word);
+  const auto path = look_for_program(word, environment("PATH"));
+  return path.ok() ? base::Result<std::string>(absolute(*path)) : path;
 }
 
 // Path of a library of ours.
@@ -282,7 +296,9 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   if (!options[RecordOption::kExactCopy].empty()) {
     const std::string copy = absolute(options[RecordOption::kExactCopy]);
     if (const auto good = check_output(copy); !good.ok()) return good.error();
-    if (copy == output)
+    std::error_code ignored;
+    if (std::filesystem::weakly_canonical(copy, ignored) ==
+        std::filesystem::weakly_canonical(output, ignored))
       return base::usage("--exact-copy names the file of --output: give it a name of its own",
                          copy);
   }

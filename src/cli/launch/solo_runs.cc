@@ -276,7 +276,14 @@ base::Result<VectorFile> file_to_extend(const Trace& trace, const SoloArguments&
   const auto log = format::messages::LogReader::open_file(options.trace + ".messages/rank-" +
                                                           std::to_string(rank) + ".rfm");
   if (log.ok()) out.run = log->header().run;
-  if (access(options.times.c_str(), F_OK) != 0) return out;
+  if (access(options.times.c_str(), F_OK) != 0) {
+    // Before the runs, whose times would be lost.
+    const std::string folder = std::filesystem::path(options.times).parent_path().string();
+    if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+      return base::fail(std::string("cannot write the times: ") + std::strerror(errno),
+                        options.times);
+    return out;
+  }
   auto before = format::vectors::read_file(options.times);
   if (!before.ok()) return before.error();
   if (before->run != out.run || before->ranks != out.ranks)

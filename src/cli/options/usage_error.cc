@@ -118,14 +118,18 @@ std::string of_empty(CLI::App& verb, const std::string& name) {
 }
 
 // "Could not convert: --bytes = maybe": values of options have checks, so it is a flag.
-std::string not_converted(const CLI::App& verb, const std::string& message) {
+std::string not_converted(const CLI::App& verb, const std::string& message,
+                          const std::vector<std::string>& argv) {
   constexpr std::string_view kBegin = "Could not convert: ", kBetween = " = ";
   const size_t end = message.find(kBetween);
   if (!message.starts_with(kBegin) || end == std::string::npos) return {};
   const std::string name = message.substr(kBegin.size(), end - kBegin.size());
   const CLI::Option* const option = named(verb, name);
   if (option == nullptr || option->get_items_expected_max() > 0) return {};
-  return name + " takes no value, and was given '" + message.substr(end + kBetween.size()) + "'";
+  const std::string value = "'" + message.substr(end + kBetween.size()) + "'";
+  if (is_from_environment(*option, argv))
+    return option->get_envname() + ": " + value + " is neither 0 nor 1";
+  return name + " takes no value, and was given " + value;
 }
 
 std::string see(const CLI::App& verb) { return " (see `refrain " + verb.get_name() + " --help`)"; }
@@ -161,7 +165,7 @@ std::string text_of(const CLI::App& app, CLI::App& verb, const CLI::ParseError& 
   if (kind == "RequiredError")
     if (std::string text = missing(verb); !text.empty()) return text;
   if (kind == "ConversionError")
-    if (std::string text = not_converted(verb, message); !text.empty()) return text;
+    if (std::string text = not_converted(verb, message, argv); !text.empty()) return text;
   const std::string name = subject(verb, message);
   if (name.empty()) return message;
   if (kind == "ArgumentMismatch")

@@ -29,10 +29,18 @@ int status_of(const Trace& trace);
 int print(const std::string& text);
 
 // Whether a verb may write `path`, before it does its work: a usage error where something is there
-// and `force` was not said, and always where it is one of the files `read`, which would be lost. An
-// empty path: nothing is written.
+// and `force` was not said, and always where it is one of the files `read`, which would be lost, or
+// `-`, which no verb takes for stdout. An empty path: nothing is written.
 base::Status may_write(const std::string& path, bool force,
                        const std::vector<std::string>& read = {});
+
+// The same of several files that one command writes: no two of them have one name.
+base::Status may_write_all(const std::vector<std::string>& paths, bool force,
+                           const std::vector<std::string>& read);
+
+// Whether what is at `path`, file or folder, may go for an output: a usage error where that is one
+// of the files `read`, or a folder that has one of them.
+base::Status may_replace(const std::string& path, const std::vector<std::string>& read);
 
 // A rank of the trace that was asked for by number; a usage error with the range when there is
 // none.

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <memory>
 
+#include "base/text_file.h"
 #include "format/limits.h"
 
 namespace refrain::format::messages {
@@ -44,20 +43,7 @@ bool number_of(std::string_view text, std::string_view name, size_t& from, uint6
   return true;
 }
 
-base::Result<std::string> text_of_file(const std::string& path) {
-  constexpr size_t kMaxBytes = size_t{1} << 26;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rbe"),
-                                                           &std::fclose);
-  if (in == nullptr) return base::usage(path + " cannot be opened");
-  std::string text;
-  char piece[4096];  // stacks of threads may be small
-  while (text.size() < kMaxBytes) {
-    const size_t n = std::fread(piece, 1, sizeof piece, in.get());
-    if (n == 0) break;
-    text.append(piece, n);
-  }
-  return text;
-}
+constexpr size_t kMostBytes = size_t{1} << 26;
 
 }  // namespace
 
@@ -77,7 +63,10 @@ std::vector<RankRun> joined(std::vector<RankRun> runs) {
 
 base::Result<std::vector<RankRun>> parse_ranks(std::string_view list) {
   const auto bad = [&] {
-    return base::usage("'" + std::string(list) + "' is not a list of ranks such as 0-3,8");
+    constexpr size_t kMostShown = 60;
+    const std::string shown =
+        std::string(list.substr(0, kMostShown)) + (list.size() > kMostShown ? "..." : "");
+    return base::usage("'" + shown + "' is not a list of ranks such as 0-3,8");
   };
   std::vector<RankRun> runs;
   for (std::string_view rest = list;;) {
@@ -149,8 +138,8 @@ base::Result<std::vector<std::vector<RankRun>>> parse_map(std::string_view text)
 }
 
 base::Result<std::vector<std::vector<RankRun>>> read_map(const std::string& path) {
-  const auto text = text_of_file(path);
-  if (!text.ok()) return text.error();
+  const auto text = base::read_text_file(path, "map", kMostBytes);
+  if (!text.ok()) return base::usage(path + ": " + text.error().message);
   auto map = parse_map(*text);
   if (!map.ok()) return base::usage(path + ": " + map.error().message);
   return map;
@@ -174,8 +163,8 @@ base::Result<Plan> parse_plan(std::string_view text) {
 }
 
 base::Result<Plan> read_plan(const std::string& path) {
-  const auto text = text_of_file(path);
-  if (!text.ok()) return text.error();
+  const auto text = base::read_text_file(path, "plan", kMostBytes);
+  if (!text.ok()) return base::usage(path + ": " + text.error().message);
   auto plan = parse_plan(*text);
   if (!plan.ok()) return base::usage(path + ": " + plan.error().message);
   return plan;

@@ -1,14 +1,13 @@
 #include "format/vectors/vector_file.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include <zstd.h>
 
 #include "base/bytes.h"
+#include "base/text_file.h"
 #include "format/codes/checksum.h"
 
 namespace refrain::format::vectors {
@@ -206,22 +205,9 @@ base::Result<VectorFile> decode(std::string_view bytes, const std::string& name)
 }
 
 base::Result<VectorFile> read_file(const std::string& path) {
-  std::FILE* const in = std::fopen(path.c_str(), "rb");
-  if (in == nullptr) return base::fail(std::strerror(errno), path);
-  std::string bytes;
-  char piece[1 << 16];
-  // What does not begin as such a file is not read to its end, which may not exist (/dev/zero).
-  const auto begins_well = [&] {
-    return bytes.compare(0, sizeof(kMagic), kMagic, sizeof(kMagic)) == 0;
-  };
-  for (size_t n = 0; (n = std::fread(piece, 1, sizeof(piece), in)) > 0;) {
-    bytes.append(piece, n);
-    if (!begins_well()) break;
-  }
-  const bool is_bad = std::ferror(in) != 0;
-  std::fclose(in);
-  if (is_bad) return base::fail("cannot be read", path);
-  return decode(bytes, path);
+  const auto bytes = base::read_regular_file(path, "computation vectors");
+  if (!bytes.ok()) return bytes.error();
+  return decode(*bytes, path);
 }
 
 void put(VectorFile& file, Vector vector) {
