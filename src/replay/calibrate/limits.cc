@@ -36,52 +36,40 @@ bool Measure::are_early(const char* test, uint64_t bytes, uint64_t delay, double
   return is_early == 1;
 }
 
-// Whether a blocking send of this size returns before its receive is posted, and before its
-// receiver is in MPI again.
-bool Measure::waits_for_nobody(uint64_t bytes) {
+// Whether a blocking send of this size returns before its receive is posted: while its receiver is
+// outside of MPI, or not before it is in MPI with other calls, which look for messages of another
+// kind. What these calls took does not count.
+bool Measure::returns_before_receive(uint64_t bytes, Receiver receiver) {
+  const bool looks = receiver == Receiver::kInOtherCalls;
   std::vector<uint64_t> ns(kProbes);
   const uint64_t delay = kLeastDelay + 4 * long_ns(bytes);
   for (uint64_t& one : ns) {
     begin_probe();
+    uint64_t looking = 0;
     if (me_ == 0) {
       const uint64_t begin = now();
       MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
       one = now() - begin;
-    } else {
-      pass(delay);
-      receive_one(bytes);
+      if (!looks) continue;
+      MPI_Recv(&looking, 1, MPI_UINT64_T, 1, kBack, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      one -= std::min(one, looking);
+      continue;
     }
-  }
-  return are_early("delayed", bytes, delay, 0.5, ns);
-}
-
-// Whether one returns when its receiver is in MPI, with another call than its receive: one that
-// looks for messages of another kind. What these calls took does not count.
-bool Measure::waits_for_receiver(uint64_t bytes) {
-  std::vector<uint64_t> ns(kProbes);
-  const uint64_t delay = kLeastDelay + 4 * long_ns(bytes);
-  for (uint64_t& one : ns) {
-    begin_probe();
-    uint64_t probing = 0;
-    if (me_ == 0) {
-      const uint64_t begin = now();
-      MPI_Send(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, kTag, MPI_COMM_WORLD);
-      one = now() - begin;
-      MPI_Recv(&probing, 1, MPI_UINT64_T, 1, kBack, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      one -= std::min(one, probing);
-    } else {
-      pass(delay);
+    pass(delay);
+    if (looks) {
       const uint64_t begin = now();
       int is_there = 0;
       for (int i = 0; i < kLooks; ++i)
         MPI_Iprobe(0, kNoTag, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
-      probing = now() - begin;
+      looking = now() - begin;
       pass(delay);
-      receive_one(bytes);
-      MPI_Send(&probing, 1, MPI_UINT64_T, 0, kBack, MPI_COMM_WORLD);
     }
+    receive_one(bytes);
+    if (looks) MPI_Send(&looking, 1, MPI_UINT64_T, 0, kBack, MPI_COMM_WORLD);
   }
-  return are_early("probed", bytes, delay, 1.5, ns);
+  // The receive is posted after one delay, or after two, with the other calls in between.
+  return looks ? are_early("probed", bytes, delay, 1.5, ns)
+               : are_early("delayed", bytes, delay, 0.5, ns);
 }
 
 // Powers of two, then halves of what is between two of them.
@@ -100,9 +88,15 @@ uint64_t Measure::last_good(uint64_t good, const std::function<bool(uint64_t)>& 
 }
 
 void Measure::find_limits() {
-  instant_ = limit_ = last_good(0, [&](uint64_t bytes) { return waits_for_nobody(bytes); });
-  if (instant_ == UINT64_MAX || !waits_for_receiver(instant_ + 1)) return;
-  limit_ = last_good(instant_ + 1, [&](uint64_t bytes) { return waits_for_receiver(bytes); });
+  const auto to_one_outside = [&](uint64_t bytes) {
+    return returns_before_receive(bytes, Receiver::kOutsideMpi);
+  };
+  const auto to_one_inside = [&](uint64_t bytes) {
+    return returns_before_receive(bytes, Receiver::kInOtherCalls);
+  };
+  instant_ = limit_ = last_good(0, to_one_outside);
+  if (instant_ == UINT64_MAX || !to_one_inside(instant_ + 1)) return;
+  limit_ = last_good(instant_ + 1, to_one_inside);
 }
 
 }  // namespace refrain::replay

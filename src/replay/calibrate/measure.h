@@ -42,8 +42,8 @@ class Measure {
   void begin_probe();
   bool are_early(const char* test, uint64_t bytes, uint64_t delay, double share,
                  std::vector<uint64_t>& ns);
-  bool waits_for_nobody(uint64_t bytes);
-  bool waits_for_receiver(uint64_t bytes);
+  enum class Receiver : uint8_t { kOutsideMpi, kInOtherCalls };
+  bool returns_before_receive(uint64_t bytes, Receiver receiver);
   // measure.cc
   bool is_another(uint64_t round, uint64_t begin_ns);
   void of_size(uint64_t bytes);
