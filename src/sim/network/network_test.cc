@@ -106,43 +106,67 @@ void grow(std::vector<RandomFlow>& flows, const std::set<uint32_t>& open,
   }
 }
 
+// A network, and what max-min fair rates make of the same flows beside it.
+class WatchedNetwork {
+ public:
+  uint32_t add_link(double rate) {
+    capacity_.push_back(rate);
+    return network_.add_link(rate * 1e9);
+  }
+  size_t flows() const { return flows_.size(); }
+  bool is_idle() const { return open_.empty(); }
+
+  void start(const std::set<uint32_t>& route, uint64_t bytes, double most) {
+    const auto name = static_cast<uint32_t>(flows_.size());
+    flows_.push_back({static_cast<double>(bytes), most, {route.begin(), route.end()}, 0});
+    network_.start(static_cast<int64_t>(now_), name, bytes, most, flows_.back().route);
+    open_.insert(name);
+  }
+  // When the network says that the next flow ends, which has to be when the fair rates do.
+  double next() {
+    grow(flows_, open_, capacity_);
+    double ends = 1e18;
+    for (const uint32_t i : open_) ends = std::min(ends, now_ + flows_[i].left / flows_[i].rate);
+    const auto next = static_cast<double>(network_.next());
+    if (!is_idle()) EXPECT_NEAR(next, ends, 2 + 1e-9 * ends) << flows_.size();
+    return next;
+  }
+  // Takes the time of the network, which is whole.
+  void pass_to(double then) {
+    for (const uint32_t i : open_) flows_[i].left -= flows_[i].rate * (then - now_);
+    now_ = then;
+  }
+  void end() {
+    const uint32_t name = network_.end();
+    ASSERT_EQ(open_.erase(name), 1U);
+    ASSERT_LT(flows_[name].left, 20);
+  }
+
+ private:
+  FairNetwork network_;
+  std::vector<double> capacity_;
+  std::vector<RandomFlow> flows_;
+  std::set<uint32_t> open_;
+  double now_ = 0;
+};
+
 TEST(FairNetwork, RandomFlowsEndWhenMaxMinFairRatesSay) {
   std::mt19937 random(7);
   for (int round = 0; round < 64; ++round) {
     const bool is_large = round >= 60;  // links are full at many rates
     const uint32_t links = is_large ? 40 : 6;
-    FairNetwork network;
-    std::vector<double> capacity;
-    for (uint32_t i = 0; i < links; ++i) {
-      capacity.push_back(1 + static_cast<double>(random() % 8));
-      network.add_link(capacity.back() * 1e9);
-    }
-    std::vector<RandomFlow> flows;
-    std::set<uint32_t> open;
+    WatchedNetwork network;
+    for (uint32_t i = 0; i < links; ++i) network.add_link(1 + static_cast<double>(random() % 8));
     for (uint32_t i = 0; i < 2 * links; ++i) {
       std::set<uint32_t> route;
       for (uint32_t k = 0; k <= random() % 3; ++k) route.insert(random() % links);
-      const double bytes = 1000 + static_cast<double>(random() % 100000);
-      const double most = random() % 3 == 0 ? 0.7 : 0;
-      flows.push_back({bytes, most, {route.begin(), route.end()}, 0});
-      network.start(0, i, static_cast<uint64_t>(bytes), most, flows.back().route);
-      open.insert(i);
+      const uint64_t bytes = 1000 + random() % 100000;
+      network.start(route, bytes, random() % 3 == 0 ? 0.7 : 0);
     }
-    double now = 0;
-    while (!open.empty()) {
-      grow(flows, open, capacity);
-      double next = 1e18;
-      for (const uint32_t i : open) next = std::min(next, now + flows[i].left / flows[i].rate);
-      const int64_t got = network.next();
-      ASSERT_NEAR(static_cast<double>(got), next, 2 + 1e-9 * next) << round;
-      // From here on with the time of the network, which is whole.
-      for (const uint32_t i : open)
-        flows[i].left -= flows[i].rate * (static_cast<double>(got) - now);
-      now = static_cast<double>(got);
-      const uint32_t name = network.end();
-      ASSERT_EQ(open.count(name), 1U);
-      ASSERT_LT(flows[name].left, 20);
-      open.erase(name);
+    while (!network.is_idle()) {
+      network.pass_to(network.next());
+      network.end();
+      ASSERT_FALSE(HasFailure()) << round;
     }
   }
 }
@@ -152,43 +176,24 @@ TEST(FairNetwork, RandomFlowsEndWhenMaxMinFairRatesSay) {
 TEST(FairNetwork, RatesAreFairWhereFlowsComeAndGo) {
   constexpr uint32_t kLinks = 60, kFlows = 300;
   std::mt19937 random(11);
-  FairNetwork network;
-  std::vector<double> capacity;
-  for (uint32_t i = 0; i < kLinks; ++i) {
-    capacity.push_back(1 + static_cast<double>(random() % 4));
-    network.add_link(capacity.back() * 1e9);
-  }
-  std::vector<RandomFlow> flows;
-  std::set<uint32_t> open;
-  double now = 0, begins = 0;
-  while (flows.size() < kFlows || !open.empty()) {
-    grow(flows, open, capacity);
-    double ends = 1e18;
-    for (const uint32_t i : open) ends = std::min(ends, now + flows[i].left / flows[i].rate);
-    const int64_t next = network.next();
-    if (!open.empty()) {
-      ASSERT_NEAR(static_cast<double>(next), ends, 2 + 1e-9 * ends) << flows.size();
-    }
-    const bool is_begin = flows.size() < kFlows && begins <= static_cast<double>(next);
-    const double then = is_begin ? begins : static_cast<double>(next);
-    for (const uint32_t i : open) flows[i].left -= flows[i].rate * (then - now);
-    now = then;
-    if (!is_begin) {
-      const uint32_t name = network.end();
-      ASSERT_EQ(open.erase(name), 1U);
-      ASSERT_LT(flows[name].left, 20);
+  WatchedNetwork network;
+  for (uint32_t i = 0; i < kLinks; ++i) network.add_link(1 + static_cast<double>(random() % 4));
+  double begins = 0;
+  while (network.flows() < kFlows || !network.is_idle()) {
+    const double next = network.next();
+    ASSERT_FALSE(HasFailure());
+    if (network.flows() == kFlows || begins > next) {
+      network.pass_to(next);
+      network.end();
       continue;
     }
+    network.pass_to(begins);
     // On links that are near to each other.
     const uint32_t first = random() % (kLinks - 4);
     std::set<uint32_t> route;
     for (uint32_t k = 0; k <= random() % 3; ++k) route.insert(first + random() % 4);
-    const double bytes = 1000 + static_cast<double>(random() % 20000);
-    const auto name = static_cast<uint32_t>(flows.size());
-    flows.push_back({bytes, random() % 3 == 0 ? 0.7 : 0.0, {route.begin(), route.end()}, 0});
-    network.start(static_cast<int64_t>(now), name, static_cast<uint64_t>(bytes), flows[name].most,
-                  flows[name].route);
-    open.insert(name);
+    const uint64_t bytes = 1000 + random() % 20000;
+    network.start(route, bytes, random() % 3 == 0 ? 0.7 : 0.0);
     begins += static_cast<double>(random() % 800);
   }
 }
