@@ -9,6 +9,7 @@
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
 #include "report/models/simulate_report.h"
+#include "sim/lower/trace_actions.h"
 #include "text/escape.h"
 
 namespace refrain::cli {
@@ -92,26 +93,15 @@ base::Result<std::optional<sim::UnitTimes>> SimulateChoices::unit_times(const Tr
   return Out(std::move(*out));
 }
 
-namespace {
-
-// Which communicator a thread means that another one made, and what it waits for, is in the order
-// of the calls of all threads.
-bool has_unordered_threads(const Trace& trace) {
-  if (trace.has_times()) return false;
-  for (GroupId group = 0; group < trace.group_count(); ++group)
-    if (trace.group_locations(group).size() > 1) return true;
-  return false;
-}
-
-}  // namespace
-
 base::Error deadlock_of(const Trace& trace, const sim::Simulation& simulation) {
   const std::string waits = report::deadlock_text(simulation, trace);
   const RunInfo& info = trace.info();
   const bool is_filtered = !info.text_of("filter").empty() ||
                            std::any_of(info.losses.begin(), info.losses.end(),
                                        [](const Loss& loss) { return loss.reason == "left_out"; });
-  if (!is_filtered && has_unordered_threads(trace))
+  // Which communicator a thread means that another one made, and what it waits for, is in the order
+  // of the calls of all threads, which times tell.
+  if (!is_filtered && !trace.has_times() && sim::TraceActions::has_threads(trace))
     return {base::ErrorCode::kIncomplete,
             "ranks have several threads, whose order the trace does not tell, and wait for ever: " +
                 waits + "; record with --timing exact",

@@ -147,8 +147,7 @@ std::string calibrate_text(const std::vector<CalibratedDistance>& found) {
       out += fmt::format("  {:<24} {}\n", name, value);
     };
     line("eager limit", size_text(p.eager_limit));
-    if (p.acknowledged_above < p.eager_limit)
-      line("acknowledged above", size_text(p.acknowledged_above));
+    if (p.has_acknowledged()) line("acknowledged above", size_text(p.acknowledged_above));
     line("overlap", cell(p.overlap));
     line("unexpected_copy", cell(p.unexpected_copy));
     line("unexpected_copy_per_byte", cell(p.unexpected_copy_per_byte));
@@ -181,7 +180,7 @@ std::string calibrate_json(const std::vector<CalibratedDistance>& found) {
     to["eager_limit"] = nullptr;
     if (p.eager_limit < static_cast<uint64_t>(INT64_MAX)) to["eager_limit"] = p.eager_limit;
     to["acknowledged_above"] = nullptr;
-    if (p.acknowledged_above < p.eager_limit) to["acknowledged_above"] = p.acknowledged_above;
+    if (p.has_acknowledged()) to["acknowledged_above"] = p.acknowledged_above;
     to["overlap"] = json_of(p.overlap);
     to["unexpected_copy"] = json_of(p.unexpected_copy);
     to["unexpected_copy_per_byte"] = json_of(p.unexpected_copy_per_byte);

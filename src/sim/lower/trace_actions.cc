@@ -59,9 +59,14 @@ void TraceActions::begin(Engine& engine) {
   }
 }
 
-bool TraceActions::are_independent(const Trace& trace) {
+bool TraceActions::has_threads(const Trace& trace) {
   for (GroupId group = 0; group < trace.group_count(); ++group)
-    if (trace.group_locations(group).size() != 1) return false;
+    if (trace.group_locations(group).size() > 1) return true;
+  return false;
+}
+
+bool TraceActions::are_independent(const Trace& trace) {
+  if (has_threads(trace)) return false;
   for (SignatureId id = 0; id < trace.signature_count(); ++id) {
     const mpi::CallMeaning& meaning = mpi::meaning_of(trace.call_of(id));
     const bool goes_on = meaning.how == mpi::How::kNonblocking ||

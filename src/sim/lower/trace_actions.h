@@ -77,6 +77,7 @@ class TraceActions : public ActionSource {
   std::map<std::string, uint64_t> not_lowered() const;
   // Any thread may ask.
   uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  static bool has_threads(const Trace& trace);  // several of a rank
   // Whether what an agent does depends on no other one, and begin() knows all agents: no rank has
   // several threads, and no collective goes on beside other calls.
   static bool are_independent(const Trace& trace);

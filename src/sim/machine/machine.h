@@ -54,6 +54,7 @@ struct Protocol {
   uint64_t eager_limit = UINT64_MAX;  // S: larger messages wait for their receive
   // Larger eager messages are sent only when their receiver has taken them.
   uint64_t acknowledged_above = UINT64_MAX;
+  bool has_acknowledged() const { return acknowledged_above < eager_limit; }
   bool is_acknowledged(uint64_t bytes) const {
     return bytes > acknowledged_above && bytes <= eager_limit;
   }

@@ -46,9 +46,8 @@ std::string machine_text(const Machine& machine, const std::vector<Distance>& di
     const std::string table = "distance." + std::string(name_of(distance));
     out += "\n[" + table +
            "]\neager_limit = " + std::to_string(std::min<uint64_t>(p.eager_limit, INT64_MAX)) +
-           (p.acknowledged_above < p.eager_limit
-                ? "\nacknowledged_above = " + std::to_string(p.acknowledged_above)
-                : std::string()) +
+           (p.has_acknowledged() ? "\nacknowledged_above = " + std::to_string(p.acknowledged_above)
+                                 : std::string()) +
            "\noverlap = " + parameter(p.overlap) +
            "\nunexpected_copy = " + parameter(p.unexpected_copy) +
            "\nunexpected_copy_per_byte = " + parameter(p.unexpected_copy_per_byte) + "\n";
