@@ -7,17 +7,10 @@
 // use (rbp included).
 #include <alloca.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { kMaxFrames = 64, kMaxPaths = 20000, kText = 1024 };
+#include "own_paths.h"
 
-static const char* names[kMaxFrames];
-static int lines[kMaxFrames], frames, depth_kept;
-static char (*paths)[kText];
-static long counts[kMaxPaths];
-static int path_count;
+static int depth_kept;
 static unsigned state = 12345;
 
 static unsigned next(unsigned below) {
@@ -25,25 +18,9 @@ static unsigned next(unsigned below) {
   return (state >> 16) % below;
 }
 
-// The path as the recorder should name it: the innermost `depth_kept` sites.
-static void count(void) {
-  char text[kText] = "";
-  size_t at = 0;
-  const int first = frames > depth_kept ? frames - depth_kept : 0;
-  for (int i = first; i < frames; ++i)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s call_paths.c:%d",
-                           i == first ? "" : " > ", names[i], lines[i]);
-  int p = 0;
-  while (p < path_count && strcmp(paths[p], text) != 0) ++p;
-  if (p == path_count) strcpy(paths[path_count++], text);
-  ++counts[p];
-}
-
-#define APART __attribute__((noinline, noclone))
-#define AT(call) (names[frames] = __func__, lines[frames++] = __LINE__, (call), --frames)
-
 static int rank_seen;
-#define RANK() AT((count(), MPI_Comm_rank(MPI_COMM_WORLD, &rank_seen)))
+#define RANK() \
+  AT((count_path("call_paths.c", depth_kept), MPI_Comm_rank(MPI_COMM_WORLD, &rank_seen)))
 
 static APART void leaf_one(int n) {
   for (int i = 0; i < n; ++i) RANK();
@@ -96,7 +73,6 @@ static APART void tree(int budget) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   depth_kept = argc > 1 ? atoi(argv[1]) : 8;
-  paths = calloc(kMaxPaths, sizeof *paths);
   for (int round = 0; round < 300; ++round) {
     if (next(3) == 0) {
       AT(tree((int)next(4)));
@@ -104,8 +80,7 @@ int main(int argc, char** argv) {
       for (int i = 0; i < 20; ++i) AT(leaf_two(3));
     }
   }
-  for (int p = 0; p < path_count; ++p) printf("%s,%ld\n", paths[p], counts[p]);
-  free(paths);
+  print_paths();
   MPI_Finalize();
   return 0;
 }

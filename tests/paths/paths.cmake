@@ -19,7 +19,8 @@ function(refrain_path_programs list out mpicc mpicxx)
   set(all ${${list}})
   foreach(variant ${paths_variants})
     refrain_mpi_compile(OUTPUT ${out}/call_paths_${variant} COMPILER ${mpicc}
-      FLAGS -g ${paths_flags_${variant}} ${warnings} SOURCES ${paths_folder}/call_paths.c)
+      FLAGS -g ${paths_flags_${variant}} ${warnings} SOURCES ${paths_folder}/call_paths.c
+      DEPENDS ${paths_folder}/own_paths.h)
     list(APPEND all ${out}/call_paths_${variant})
   endforeach()
   # Frames of another size, code of the same.
@@ -34,7 +35,7 @@ function(refrain_path_programs list out mpicc mpicxx)
   refrain_mpi_compile(OUTPUT ${out}/unload COMPILER ${mpicc} FLAGS -g -O1 ${warnings}
     SOURCES ${paths_folder}/unload.c LIBS -ldl)
   refrain_mpi_compile(OUTPUT ${out}/callback_paths COMPILER ${mpicc} FLAGS -g -O1 ${warnings}
-    SOURCES ${paths_folder}/callback_paths.c)
+    SOURCES ${paths_folder}/callback_paths.c DEPENDS ${paths_folder}/own_paths.h)
   list(APPEND all ${out}/unload ${out}/callback_paths)
   if(EXISTS ${mpicxx})
     refrain_mpi_compile(OUTPUT ${out}/exceptions COMPILER ${mpicxx}
