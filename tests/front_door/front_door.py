@@ -32,7 +32,8 @@ class FrontDoor(unittest.TestCase):
 
     def test_words_that_are_not_known(self):
         for words in (["demo", "it"], ["build", "tests"], ["lint", "src"], ["format", "src"], ["golden", "all"],
-                      ["package", "deb"], ["install"], ["install", "--prefix"], ["check", "all_of_it"], ["bench", "speed"]):
+                      ["package", "deb"], ["install"], ["install", "--prefix"], ["check", "all_of_it"],
+                      ["bench", "speed"]):
             done = dev(*words)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (FAILED, "", 1), words)
             self.assertTrue(done.stderr.startswith("dev: " + words[0]), done.stderr)

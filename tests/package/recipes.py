@@ -6,6 +6,7 @@
 Exit status: 0 all good, 1 something is wrong.
 """
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -149,6 +150,22 @@ class Documents(unittest.TestCase):
                         checked += 1
                         self.assertTrue(os.path.exists(os.path.join(folder, link)), "%s: %s" % (name, link))
         self.assertGreater(checked, 40)
+
+    def test_files_that_are_named_are_there(self):
+        """In `ticks`, from the top of the repository. Decisions are of their day; NAME stands for any."""
+        checked = 0
+        pages = [os.path.join(options.source, n) for n in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md",
+                                                           "tests/README.md")]
+        folders = "bench|cmake|docs|examples|include|packaging|python|spec|src|tests|tools|web"
+        for page in pages + sorted(glob.glob(os.path.join(options.source, "docs", "*.md"))):
+            with open(page, encoding="utf-8") as f:
+                text = f.read()
+            for path in re.findall(r"`((?:%s)/[\w./-]+)`" % folders, text):
+                if "NAME" not in path:
+                    checked += 1
+                    there = glob.glob(os.path.join(options.source, path.rstrip("/")) + "*")
+                    self.assertTrue(there, "%s: %s" % (os.path.basename(page), path))
+        self.assertGreater(checked, 60)
 
 
 def main():
