@@ -52,8 +52,10 @@ int run(int argc, char** argv, const Verbs& verbs) {
     return refuse(base::unsupported("'" + verb + "' is not built yet." + verbs.note));
   std::optional<Activity> activity;  // `record` becomes the program
   if (verb != "record") activity.emplace(verb);
-  const auto parsed = app.parse(words);
+  std::string asked;
+  const auto parsed = app.parse(words, asked);
   activity.reset();
+  if (!asked.empty()) return print(asked);
   if (!parsed.ok())
     return is_of_ranks(verb) ? refuse(parsed.error()) : verbs.refuse(parsed.error(), words);
   return exit_status;

@@ -129,7 +129,7 @@ Status check_ends(const Trace& trace, const ProxyArguments& options) {
     for (const std::string& uneven : replay::plan::uneven_texts(
              trace, replay::plan::count_messages(trace, {}, limits.leaves_out)))
       std::fprintf(stderr, "refrain: %s: warning: ranks may wait for ever: %s\n",
-                   options.trace.c_str(), uneven.c_str());
+                   text::printable(options.trace).c_str(), uneven.c_str());
   if (order.waiting_ranks == 0 || order.is_guess) return base::Done{};
   const replay::plan::CallPlace& first = order.waiting.front();
   return base::unsupported(

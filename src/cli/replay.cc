@@ -17,6 +17,7 @@
 #include "mpi/call_meaning.h"
 #include "replay/plan/dry_run.h"
 #include "replay/scratch.h"
+#include "text/escape.h"
 
 namespace refrain::cli {
 namespace {
@@ -72,7 +73,8 @@ int look_before(const Trace& trace, const replay::plan::LookOptions& look) {
   limits.most_calls = 2000000;  // the other ranks wait
   const replay::plan::DryRun found = replay::plan::dry_run(trace, look, limits);
   for (const std::string& warning : replay::plan::warnings(trace, found))
-    std::fprintf(stderr, "refrain: %s: warning: %s\n", trace.name().c_str(), warning.c_str());
+    std::fprintf(stderr, "refrain: %s: warning: %s\n", text::printable(trace.name()).c_str(),
+                 warning.c_str());
   if (found.can_be_replayed()) return 0;
   std::fputs(replay::plan::refused_lines(trace, found).c_str(), stderr);
   return static_cast<int>(base::ErrorCode::kUnsupported);

@@ -10,6 +10,7 @@
 #include "report/stood_for.h"
 #include "report/window_text.h"
 #include "text/display.h"
+#include "text/escape.h"
 #include "text/numbers.h"
 #include "text/table.h"
 
@@ -96,7 +97,7 @@ std::string heaviest_text(const analysis::Matrix& m) {
 std::string matrix_text(const analysis::Matrix& m, const std::string& name,
                         const analysis::Window& window, const Trace* of) {
   std::string out =
-      fmt::format("{}: {}, {}, {} between {}\n", name,
+      fmt::format("{}: {}, {}, {} between {}\n", text::printable(name),
                   text::counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
                   text::counted_text(m.messages, "message"), text::bytes_text(m.bytes),
                   text::counted_text(m.entries.size(), "pair"));

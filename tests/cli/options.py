@@ -110,6 +110,24 @@ class Options(unittest.TestCase):
         self.refused("did you mean", "info", self.trace, "--format", "jsn")
         self.refused("--steps: '3' is none of 1, 2 (see", "cluster", self.trace, "-o", "nothing", "--steps", "3")
 
+    def test_a_name_with_control_characters_stays_on_its_line(self):
+        with tempfile.TemporaryDirectory(prefix="refrain-options-") as folder:
+            trace = os.path.join(folder, "a\n\x1b[31mb.rfn")
+            shutil.copy(self.trace, trace)
+            for words in (["info"], ["profile"], ["matrix"], ["waits"], ["iterations"], ["similarity"], ["check"],
+                          ["diff", trace], ["check", "--replays", trace], ["replay", "--dry-run"], ["evaluate", "--method", "avgWave"],
+                          ["info", "--rank", "1"], ["dump", "--rank", "77"]):
+                done = refrain(*words, trace)
+                self.assertNotIn("\x1b", done.stdout + done.stderr, words)
+                self.assertNotIn("/a\n", done.stdout + done.stderr, words)
+
+    def test_help_that_cannot_be_written(self):
+        for words in (["help"], ["help", "record"], ["--version"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([options.refrain, *words], stdout=full, stderr=subprocess.PIPE, timeout=60,
+                                      check=False)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (FAILED, 1), words)
+
     def test_devices_without_an_end(self):
         """They are read by nobody: their zeros would fill all memory."""
         for device in ("/dev/full", "/dev/zero"):

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 
 #include "cli/options/usage_error.h"
 
@@ -118,7 +119,7 @@ void Command::callback(std::function<void()> action) { parser_->callback(std::mo
 void Command::footer(const std::string& text) { parser_->footer(text); }
 void Command::group(const std::string& name) { parser_->group(name); }
 
-base::Status Command::parse(const std::vector<std::string>& words) {
+base::Status Command::parse(const std::vector<std::string>& words, std::string& asked) {
   const std::string verb = words.empty() ? "" : words[0];
   const auto is_it = [&](const CLI::App* known) { return known->check_name(verb); };
   // "The following arguments were not expected: frobnicate" is no help for a misspelt verb.
@@ -127,8 +128,10 @@ base::Status Command::parse(const std::vector<std::string>& words) {
   if (auto wrong = wrong_variable(*parser_, words)) return *wrong;
   try {
     parser_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::Success& asked) {  // --help, --version
-    parser_->exit(asked);
+  } catch (const CLI::Success& success) {  // --help, --version
+    std::ostringstream text;
+    parser_->exit(success, text, text);
+    asked = text.str();
   } catch (const CLI::ParseError& error) {
     return usage_error(*parser_, error, words);
   }

@@ -35,7 +35,8 @@ class Said {
 
   // "" when it is good.
   std::string said(const std::vector<std::string>& words) {
-    const base::Status parsed = app_.parse(words);
+    std::string asked;
+    const base::Status parsed = app_.parse(words, asked);
     if (parsed.ok()) return "";
     const base::Error& wrong = parsed.error();
     EXPECT_EQ(wrong.code, base::ErrorCode::kUsage);

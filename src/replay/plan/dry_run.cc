@@ -8,6 +8,7 @@
 #include "mpi/call_name.h"
 #include "mpi/call_table.h"
 #include "replay/prefix/prefix.h"
+#include "text/escape.h"
 #include "text/numbers.h"
 
 namespace refrain::replay::plan {
@@ -95,12 +96,12 @@ std::string refused_lines(const Trace& trace, const DryRun& run) {
   std::string out = refusal_lines(trace, run.refused);
   if (!run.never_ends()) return out;
   for (const CallPlace& place : run.order.waiting)
-    out += "refrain: " + trace.name() + ": cannot replay " + mpi::call_name(place.call) +
-           " (rank " + std::to_string(place.rank) + ", call " + std::to_string(place.seq) +
-           place_of(trace, place.site) +
+    out += "refrain: " + text::printable(trace.name()) + ": cannot replay " +
+           mpi::call_name(place.call) + " (rank " + std::to_string(place.rank) + ", call " +
+           std::to_string(place.seq) + place_of(trace, place.site) +
            "): it waits for ever for calls that are not in the trace\n";
   if (run.order.waiting_ranks > run.order.waiting.size())
-    out += "refrain: " + trace.name() + ": ... and " +
+    out += "refrain: " + text::printable(trace.name()) + ": ... and " +
            counted_text(run.order.waiting_ranks - run.order.waiting.size(), "rank") + " more\n";
   return out;
 }

@@ -109,10 +109,10 @@ std::string dry_run_json(const Trace& trace, const DryRun& run) {
 std::string dry_run_text(const Trace& trace, const DryRun& run) {
   std::string out = refused_lines(trace, run);
   for (const std::string& one : warnings(trace, run))
-    out += "refrain: " + trace.name() + ": warning: " + one + "\n";
+    out += "refrain: " + text::printable(trace.name()) + ": warning: " + one + "\n";
   if (!run.can_be_replayed()) return out;
-  out += trace.name() + ": " + base::counted_text(trace.call_count(), "call") + " of " +
-         base::counted_text(static_cast<uint64_t>(trace.rank_count()), "rank") +
+  out += text::printable(trace.name()) + ": " + base::counted_text(trace.call_count(), "call") +
+         " of " + base::counted_text(static_cast<uint64_t>(trace.rank_count()), "rank") +
          " can be replayed\n";
   out += "  functions  " + std::to_string(run.functions.size()) + "\n";
   out += "  memory     about " + text::bytes_text(run.memory.most_bytes) + " on rank " +

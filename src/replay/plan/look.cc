@@ -122,7 +122,7 @@ std::string refusal_lines(const Trace& trace, const Refusals& refusals) {
   std::string out;
   for (const Refusal& refusal : refusals) {
     const std::string name = mpi::call_name(refusal.call);
-    out += "refrain: " + trace.name() + ": cannot replay " + name + " (rank " +
+    out += "refrain: " + text::printable(trace.name()) + ": cannot replay " + name + " (rank " +
            std::to_string(refusal.rank) + ", " + std::to_string(refusal.calls) +
            (refusal.calls == 1 ? " call" : " calls") + place_of(trace, refusal.site) +
            "): " + refusal.why + "; --skip " + name + " leaves it out\n";

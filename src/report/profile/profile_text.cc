@@ -22,9 +22,10 @@ constexpr size_t kRanksShown = 16;  // more ranks than that: their spread only
 
 std::string title_line(const ProfileView& view) {
   const RunInfo& info = view.trace.info();
-  std::string out = fmt::format(
-      "{}: {}, {}, {}", view.trace.name(), text::counted_text(info.rank_count, "rank"),
-      text::counted_text(view.profile.all.calls, "call"), text::duration_text(info.duration_ns));
+  std::string out = fmt::format("{}: {}, {}, {}", text::printable(view.trace.name()),
+                                text::counted_text(info.rank_count, "rank"),
+                                text::counted_text(view.profile.all.calls, "call"),
+                                text::duration_text(info.duration_ns));
   const auto programs = programs_of(view.trace);
   for (const format::RankProgram& p : programs)
     if (!p.command.empty())

@@ -259,7 +259,7 @@ std::string info_json(const Trace& trace) {
 std::string info_text(const Trace& trace) {
   const RunInfo& info = trace.info();
   const Times times = times_of(trace);
-  std::string out = trace.name() + "\n";
+  std::string out = text::printable(trace.name()) + "\n";
   out += programs_lines(trace);
   add_known(out, "started", info.text_of("started"));
   add_known(out, "directory", info.text_of("working_directory"));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/escape.h"
 #include "text/numbers.h"
 #include "text/values.h"
 
@@ -34,13 +35,15 @@ std::string difference_line(const Trace& original, const Trace& again,
 
 std::string replays_text(const Trace& original, const Trace& again,
                          const analysis::ReplayComparison& comparison) {
+  const std::string replay = text::printable(again.name());
+  const std::string recorded = text::printable(original.name());
   std::string out;
   if (comparison.first)
-    out += again.name() + " is no replay of " + original.name() + ": " +
+    out += replay + " is no replay of " + recorded + ": " +
            difference_line(original, again, *comparison.first) + "\n";
   else
-    out += again.name() + " replays " + original.name() + ": " +
-           text::counted_text(comparison.calls, "call") + " with equal parameters\n";
+    out += replay + " replays " + recorded + ": " + text::counted_text(comparison.calls, "call") +
+           " with equal parameters\n";
   for (size_t i = 0; i < analysis::kAllowedCount; ++i)
     if (comparison.allowed[i] > 0)
       out += "  " + std::to_string(comparison.allowed[i]) + " " +
