@@ -115,7 +115,8 @@ class Options(unittest.TestCase):
             trace = os.path.join(folder, "a\n\x1b[31mb.rfn")
             shutil.copy(self.trace, trace)
             for words in (["info"], ["profile"], ["matrix"], ["waits"], ["iterations"], ["similarity"], ["check"],
-                          ["diff", trace], ["check", "--replays", trace], ["replay", "--dry-run"], ["evaluate", "--method", "avgWave"],
+                          ["diff", trace], ["check", "--replays", trace],
+                          ["replay", "--dry-run"], ["evaluate", "--method", "avgWave"],
                           ["info", "--rank", "1"], ["dump", "--rank", "77"]):
                 done = refrain(*words, trace)
                 self.assertNotIn("\x1b", done.stdout + done.stderr, words)
