@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "format/encode/encode.h"
 #include "report/models/calibrate_report.h"
 #include "sim/calibrate/fit.h"
+#include "sim/calibrate/fit_self.h"
 #include "sim/machine/machine_text.h"
 
 namespace refrain::cli {
@@ -82,16 +84,19 @@ int fit(const CalibrateArguments& options, const std::vector<std::string>& files
   sim::Machine machine;
   std::vector<report::CalibratedDistance> found;
   std::vector<sim::Distance> distances;
+  std::optional<sim::FittedSelf> self;
   std::string measured_on;
   for (const auto& [samples, file] : *measured) {
     auto fitted = sim::fit_protocol(samples, {});
     if (!fitted.ok()) return report(base::Error{fitted.error().code, fitted.error().message, file});
     machine.distances[static_cast<size_t>(samples.distance)] = fitted->protocol;
     distances.push_back(samples.distance);
+    if (!self) self = sim::fit_self(samples, {});  // the same at each distance
     found.push_back({samples.distance, std::move(*fitted), samples.cores_taken, samples.starts});
     if (measured_on.empty() && !samples.hosts.empty())
       measured_on = samples.hosts[0] + ", " + samples.mpi;
   }
+  if (self) machine.self = self->protocol;
   machine.name = options.name.empty() ? measured_on : options.name;
   std::string origin = "Measured by refrain calibrate on " +
                        (measured_on.empty() ? std::string("a machine") : measured_on) + ".";
@@ -112,8 +117,8 @@ int fit(const CalibrateArguments& options, const std::vector<std::string>& files
   if (const auto done = write(options.plot, report::calibrate_svg(found), "the picture");
       !done.ok())
     return report(done.error());
-  return print(options.format == "json" ? report::calibrate_json(found)
-                                        : report::calibrate_text(found));
+  return print(options.format == "json" ? report::calibrate_json(found, self)
+                                        : report::calibrate_text(found, self));
 }
 
 // Rank 0: its own process measures, this one waits for it and fits.

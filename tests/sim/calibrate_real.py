@@ -62,7 +62,11 @@ def main():
             print("calibrate: exit %s\n%s\n%s" % (ran.status, ran.stdout.decode(), ran.stderr.decode()))
             return 1
         with open(machine, encoding="utf-8") as text:
-            print(text.read())
+            written = text.read()
+        print(written)
+        if written.count("\n[self]\n") != 1:
+            print("calibrate has not measured what ranks send to themselves")
+            return 1
         left = sorted(os.listdir(folder))
         if left != ["m.toml", "raw.jsonl"]:
             print("calibrate leaves %s" % left)

@@ -8,7 +8,7 @@ namespace {
 constexpr int kTokenTag = 2, kTimes = 4;
 constexpr uint64_t kLeastRepeats = 5;
 constexpr uint64_t kFullRepeats = 8192;  // bytes up to which nothing is left out
-constexpr uint64_t kShortBurst = 4, kLongBurst = 24, kExchanges = 4;
+constexpr uint64_t kShortBurst = 4, kLongBurst = 24, kExchanges = 4, kManyCopies = 16;
 constexpr int kFirstTrips = 100;
 
 }  // namespace
@@ -212,6 +212,30 @@ void Measure::exchange(uint64_t bytes) {
   write("exchange", bytes, ",\"count\":" + std::to_string(kExchanges), ns, 0);
 }
 
+// Each rank to itself, some times in a row: received before it is sent, or late.
+void Measure::to_itself(uint64_t bytes, bool is_late) {
+  const uint64_t count = bytes <= kFullRepeats ? kManyCopies : kExchanges;
+  std::vector<uint64_t> ns(repeats_of(bytes));
+  token(1);
+  for (uint64_t& one : ns) {
+    const uint64_t begin = now();
+    for (uint64_t i = 0; i < count; ++i) {
+      MPI_Request requests[2];
+      const auto receive = [&] {
+        MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, me_, kTag, MPI_COMM_WORLD,
+                  &requests[0]);
+      };
+      if (!is_late) receive();
+      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, me_, kTag, MPI_COMM_WORLD,
+                &requests[1]);
+      if (is_late) receive();
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    one = now() - begin;
+  }
+  write(is_late ? "self_late" : "self", bytes, ",\"count\":" + std::to_string(count), ns, 0);
+}
+
 // Both compute while a message is on its way; what the receiver still has to wait then.
 void Measure::overlap(uint64_t bytes) {
   std::vector<uint64_t> ns(repeats_of(bytes));
@@ -270,6 +294,8 @@ void Measure::of_size(uint64_t bytes) {
   send(bytes);
   late(bytes);
   exchange(bytes);
+  to_itself(bytes, false);
+  to_itself(bytes, true);
   if (!is_eager(bytes)) return overlap(bytes);
   receive(bytes);
   if (!is_instant(bytes)) taken(bytes);

@@ -53,6 +53,7 @@ class Measure {
   void late(uint64_t bytes);
   void burst(uint64_t bytes, uint64_t count);
   void exchange(uint64_t bytes);
+  void to_itself(uint64_t bytes, bool is_late);
   void overlap(uint64_t bytes);
   void taken(uint64_t bytes);
 

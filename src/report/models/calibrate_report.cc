@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -29,6 +31,7 @@ constexpr Column kColumns[] = {{"L", &SizeRange::latency},
                                {"handshake", &SizeRange::handshake},
                                {"crossing", &SizeRange::crossing},
                                {"crossing_per_byte", &SizeRange::crossing_per_byte}};
+constexpr Column kOfSelf[] = {kColumns[1], kColumns[2], kColumns[5]};
 
 std::string cell(const Parameter& p) {
   return fmt::format("{:.4g} [{:.4g}, {:.4g}]", p.value, p.low, p.high);
@@ -134,7 +137,45 @@ std::string calibrate_warning(const CalibratedDistance& one) {
       sim::name_of(one.distance), text::count_text(taken.count), taken.seconds);
 }
 
-std::string calibrate_text(const std::vector<CalibratedDistance>& found) {
+namespace {
+
+std::string line(std::string_view name, const std::string& value) {
+  return fmt::format("  {:<24} {}\n", name, value);
+}
+
+std::string copy_lines(const Protocol& p) {
+  return line("unexpected_copy", cell(p.unexpected_copy)) +
+         line("unexpected_copy_per_byte", cell(p.unexpected_copy_per_byte));
+}
+
+std::string ranges_text(const Protocol& p, std::span<const Column> columns) {
+  std::string out;
+  for (const SizeRange& r : p.ranges) {
+    out += fmt::format("  up to {}:\n", size_text(r.up_to));
+    for (const Column& column : columns)
+      out += fmt::format("    {:<22} {}\n", column.name, cell(r.*column.member));
+  }
+  return out;
+}
+
+void add_copies_and_ranges(nlohmann::ordered_json& to, const Protocol& p,
+                           std::span<const Column> columns) {
+  to["unexpected_copy"] = json_of(p.unexpected_copy);
+  to["unexpected_copy_per_byte"] = json_of(p.unexpected_copy_per_byte);
+  to["ranges"] = nlohmann::json::array();
+  for (const SizeRange& r : p.ranges) {
+    nlohmann::ordered_json row;
+    row["up_to"] = nullptr;
+    if (r.up_to != UINT64_MAX) row["up_to"] = r.up_to;
+    for (const Column& column : columns) row[column.name] = json_of(r.*column.member);
+    to["ranges"].push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::string calibrate_text(const std::vector<CalibratedDistance>& found,
+                           const std::optional<sim::FittedSelf>& self) {
   std::string out;
   for (const CalibratedDistance& one : found) {
     const Protocol& p = one.fitted.protocol;
@@ -143,24 +184,18 @@ std::string calibrate_text(const std::vector<CalibratedDistance>& found) {
     out += fmt::format("distance {}: {} samples{}, {} of them outliers\n",
                        sim::name_of(one.distance), text::count_text(one.fitted.samples), starts,
                        text::count_text(one.fitted.outliers));
-    const auto line = [&](std::string_view name, const std::string& value) {
-      out += fmt::format("  {:<24} {}\n", name, value);
-    };
-    line("eager limit", size_text(p.eager_limit));
-    if (p.has_acknowledged()) line("acknowledged above", size_text(p.acknowledged_above));
-    line("overlap", cell(p.overlap));
-    line("unexpected_copy", cell(p.unexpected_copy));
-    line("unexpected_copy_per_byte", cell(p.unexpected_copy_per_byte));
-    for (const SizeRange& r : p.ranges) {
-      out += fmt::format("  up to {}:\n", size_text(r.up_to));
-      for (const Column& column : kColumns)
-        out += fmt::format("    {:<22} {}\n", column.name, cell(r.*column.member));
-    }
+    out += line("eager limit", size_text(p.eager_limit));
+    if (p.has_acknowledged()) out += line("acknowledged above", size_text(p.acknowledged_above));
+    out += line("overlap", cell(p.overlap)) + copy_lines(p) + ranges_text(p, kColumns);
   }
-  return out;
+  if (!self) return out;
+  out += fmt::format("a rank to itself: {} samples, {} of them outliers\n",
+                     text::count_text(self->samples), text::count_text(self->outliers));
+  return out + copy_lines(self->protocol) + ranges_text(self->protocol, kOfSelf);
 }
 
-std::string calibrate_json(const std::vector<CalibratedDistance>& found) {
+std::string calibrate_json(const std::vector<CalibratedDistance>& found,
+                           const std::optional<sim::FittedSelf>& self) {
   nlohmann::ordered_json out;
   out["distances"] = nlohmann::json::array();
   for (const CalibratedDistance& one : found) {
@@ -182,17 +217,16 @@ std::string calibrate_json(const std::vector<CalibratedDistance>& found) {
     to["acknowledged_above"] = nullptr;
     if (p.has_acknowledged()) to["acknowledged_above"] = p.acknowledged_above;
     to["overlap"] = json_of(p.overlap);
-    to["unexpected_copy"] = json_of(p.unexpected_copy);
-    to["unexpected_copy_per_byte"] = json_of(p.unexpected_copy_per_byte);
-    to["ranges"] = nlohmann::json::array();
-    for (const SizeRange& r : p.ranges) {
-      nlohmann::ordered_json row;
-      row["up_to"] = nullptr;
-      if (r.up_to != UINT64_MAX) row["up_to"] = r.up_to;
-      for (const Column& column : kColumns) row[column.name] = json_of(r.*column.member);
-      to["ranges"].push_back(std::move(row));
-    }
+    add_copies_and_ranges(to, p, kColumns);
     out["distances"].push_back(std::move(to));
+  }
+  out["self"] = nullptr;
+  if (self) {
+    nlohmann::ordered_json to;
+    to["samples"] = self->samples;
+    to["outliers"] = self->outliers;
+    add_copies_and_ranges(to, self->protocol, kOfSelf);
+    out["self"] = std::move(to);
   }
   return out.dump(2) + "\n";
 }

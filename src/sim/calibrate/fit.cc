@@ -14,7 +14,12 @@ namespace refrain::sim {
 namespace {
 
 constexpr double kVisible = 1.03;  // a gap shows where messages come that much slower than without
-constexpr double kLow = 0.025, kHigh = 0.975;
+
+// A time of it is that of messages between two ranks.
+bool is_of_two_ranks(SampleTest test) {
+  return test != SampleTest::kDelayed && test != SampleTest::kProbed && test != SampleTest::kSelf &&
+         test != SampleTest::kSelfLate;
+}
 
 class Fitter {
  public:
@@ -58,7 +63,7 @@ class Fitter {
       for (std::vector<Estimate>& one : of_starts) one.push_back(means.back());
       for (size_t i = 0; i < all.size(); ++i) {
         of_starts[measured[i]->start].back() = all[i];
-        if (cell.test == SampleTest::kDelayed || cell.test == SampleTest::kProbed) continue;
+        if (!is_of_two_ranks(cell.test)) continue;
         out_.samples += measured[i]->ns.size();
         out_.outliers += measured[i]->ns.size() - all[i].used;
       }
@@ -94,7 +99,9 @@ class Fitter {
         case SampleTest::kBurst: bursts[x].push_back({static_cast<double>(cell.count), e}); break;
         case SampleTest::kTaken: out.takings.push_back({x, e.mean, e.error}); break;
         case SampleTest::kDelayed:
-        case SampleTest::kProbed: break;
+        case SampleTest::kProbed:
+        case SampleTest::kSelf:
+        case SampleTest::kSelfLate: break;
       }
     }
     for (const auto& [x, all] : bursts)
@@ -136,22 +143,15 @@ class Fitter {
     return bytes > static_cast<double>(limits_.acknowledged) ? Way::kAcknowledged : Way::kEager;
   }
 
-  // Up to where a piece reaches: where its line of round trips meets that of the next one, if that
-  // is between them.
+  // Up to where a piece reaches, by round trips.
   uint64_t end_of(size_t piece) const {
     if (piece + 1 == pieces_.sizes.size()) return UINT64_MAX;
     if (piece + 1 == pieces_.eager) return limits_.eager;
     if (piece + 1 == pieces_.unacknowledged) return limits_.acknowledged;
     const auto [low, high] = pieces_.sizes[piece];
     const auto [next_low, next_high] = pieces_.sizes[piece + 1];
-    const Line one = fit_line(part_of(curves_.trips, low, high));
-    const Line other = fit_line(part_of(curves_.trips, next_low, next_high));
-    double at = high;
-    if (one.slope != other.slope) {
-      const double meet = (other.at_0 - one.at_0) / (one.slope - other.slope);
-      if (meet > high && meet < next_low) at = meet;
-    }
-    return static_cast<uint64_t>(at);
+    return end_of_line(fit_line(part_of(curves_.trips, low, high)), high,
+                       fit_line(part_of(curves_.trips, next_low, next_high)), next_low);
   }
 
   // What is the same in all draws.
@@ -226,13 +226,7 @@ class Fitter {
   Parameter parameter(double value, const std::function<double(const Solution&)>& of) const {
     std::vector<double> all;
     for (const Solution& one : draws_) all.push_back(of(one));
-    std::sort(all.begin(), all.end());
-    Parameter out{value, value, value};
-    if (all.empty()) return out;
-    const auto last = static_cast<double>(all.size() - 1);
-    out.low = std::min(value, all[static_cast<size_t>(std::floor(kLow * last))]);
-    out.high = std::max(value, all[static_cast<size_t>(std::ceil(kHigh * last))]);
-    return out;
+    return with_interval(value, std::move(all));
   }
 
   void write(const Solution& best) {

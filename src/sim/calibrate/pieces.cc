@@ -62,4 +62,13 @@ std::vector<std::pair<size_t, size_t>> cut_in_pieces(const std::vector<double>& 
   return out;
 }
 
+uint64_t end_of_line(const Line& one, double high, const Line& next, double next_low) {
+  double at = high;
+  if (one.slope != next.slope) {
+    const double meet = (next.at_0 - one.at_0) / (one.slope - next.slope);
+    if (meet > high && meet < next_low) at = meet;
+  }
+  return static_cast<uint64_t>(at);
+}
+
 }  // namespace refrain::sim

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -31,5 +32,9 @@ std::vector<std::pair<size_t, size_t>> cut_in_pieces(const std::vector<double>& 
 
 // The part of a curve with x from `low` to `high`.
 Curve part_of(const Curve& curve, double low, double high);
+
+// Up to which size a line holds whose points end at `high`, before the next one's, whose points
+// begin at `next_low`: where both meet, if that is in between.
+uint64_t end_of_line(const Line& one, double high, const Line& next, double next_low);
 
 }  // namespace refrain::sim

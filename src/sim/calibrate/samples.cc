@@ -17,8 +17,9 @@ using Json = nlohmann::json;
 
 constexpr size_t kMostCells = 1 << 16, kMostSamples = 1 << 22;
 constexpr double kMostSampleNs = 1e15;
-constexpr std::string_view kNames[] = {"pingpong", "send",   "receive", "late",     "burst",
-                                       "delayed",  "probed", "taken",   "exchange", "overlap"};
+constexpr std::string_view kNames[] = {"pingpong", "send",    "receive", "late",
+                                       "burst",    "delayed", "probed",  "taken",
+                                       "exchange", "overlap", "self",    "self_late"};
 static_assert(std::size(kNames) == kSampleTests);
 
 // Fails with the text of what is wrong, without a place.
@@ -86,15 +87,16 @@ base::Status read_cell(const Json& line, Read& read, Samples& out) {
   if (i == kSampleTests) return base::usage("no such test: '" + test + "'");
   cell.test = static_cast<SampleTest>(i);
   const auto bytes = whole(line, "bytes", true);
-  const bool counts = cell.test == SampleTest::kBurst || cell.test == SampleTest::kExchange;
+  const bool is_row = cell.test == SampleTest::kExchange || cell.test == SampleTest::kSelf ||
+                      cell.test == SampleTest::kSelfLate;
+  const bool counts = cell.test == SampleTest::kBurst || is_row;
   const auto count = whole(line, "count", counts);
   const bool delays = cell.test == SampleTest::kDelayed || cell.test == SampleTest::kProbed;
   const auto delay = whole(line, "delay_ns", delays);
   if (!bytes.ok()) return bytes.error();
   if (!count.ok()) return count.error();
   if (!delay.ok()) return delay.error();
-  if (cell.test == SampleTest::kExchange && *count == 0)
-    return base::usage("'count' has to be 1 or more");
+  if (is_row && *count == 0) return base::usage("'count' has to be 1 or more");
   cell.bytes = *bytes;
   cell.count = *count;
   cell.delay_ns = *delay;

@@ -29,15 +29,17 @@ enum class SampleTest : uint8_t {
   kTaken,   // a send whose receiver waits for it, until it is sent
   kExchange,  // `count` exchanges in a row: a receive and a send begin, and are waited for
   kOverlap,   // the wait for a receive after a computation; the sender computed, too
+  kSelf,      // `count` messages of a rank to itself in a row, each received before it is sent
+  kSelfLate,  // ... each sent before its receive is posted
 };
-inline constexpr size_t kSampleTests = 10;
+inline constexpr size_t kSampleTests = 12;
 std::string_view name_of(SampleTest test);
 
 // All samples of a test with the same parameters.
 struct SampleCell {
   SampleTest test = SampleTest::kPingPong;
   uint64_t bytes = 0;
-  uint64_t count = 0;     // kBurst, kExchange
+  uint64_t count = 0;     // kBurst, kExchange, kSelf, kSelfLate
   uint64_t delay_ns = 0;  // kDelayed, kProbed
   std::vector<double> ns;
   std::vector<size_t> lines;  // how many samples of `ns` each line of the file has, in order

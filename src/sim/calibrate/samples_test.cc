@@ -27,6 +27,7 @@ TEST(Samples, AFileThatIsNoneIsRefusedWithItsLine) {
   refused((head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[\"1\"]}").c_str(), "'ns'");
   refused((head + "{\"test\":7,\"bytes\":1,\"ns\":[1]}").c_str(), "raw.jsonl:2");
   refused((head + "{\"test\":\"burst\",\"bytes\":1,\"ns\":[1]}").c_str(), "'count'");
+  refused((head + "{\"test\":\"self\",\"bytes\":1,\"count\":0,\"ns\":[1]}").c_str(), "'count'");
   const auto good = parse_samples(head + "{\"test\":\"send\",\"bytes\":1,\"ns\":[1,2]}\n", "x");
   ASSERT_TRUE(good.ok());
   EXPECT_EQ(good->distance, Distance::kNode);

@@ -221,4 +221,15 @@ Solution solve(const Curves& curves, const Pieces& pieces) {
   return out;
 }
 
+Parameter with_interval(double value, std::vector<double> drawn) {
+  constexpr double kLow = 0.025, kHigh = 0.975;
+  Parameter out{value, value, value};
+  if (drawn.empty()) return out;
+  std::sort(drawn.begin(), drawn.end());
+  const auto last = static_cast<double>(drawn.size() - 1);
+  out.low = std::min(value, drawn[static_cast<size_t>(std::floor(kLow * last))]);
+  out.high = std::max(value, drawn[static_cast<size_t>(std::ceil(kHigh * last))]);
+  return out;
+}
+
 }  // namespace refrain::sim

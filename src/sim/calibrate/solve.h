@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/calibrate/pieces.h"
+#include "sim/machine/machine.h"
 
 namespace refrain::sim {
 
@@ -60,5 +61,8 @@ bool processor_is_later(const Curves& curves, double low, double high);
 bool goes_on_beside(const Curve& overlaps, const Line& trip);
 
 Solution solve(const Curves& curves, const Pieces& pieces);
+
+// A value, and the 95 % in the middle of what it was in `drawn`.
+Parameter with_interval(double value, std::vector<double> drawn);
 
 }  // namespace refrain::sim

@@ -37,7 +37,10 @@ class Costs {
   Costs(const Machine& machine, std::vector<uint32_t> nodes);
 
   MessageCosts of(uint32_t from, uint32_t to, uint64_t bytes) const;
+  // Whether the processor of a rank copies it, and nothing else has to do with it.
+  bool is_copy(uint32_t from, uint32_t to) const { return from == to && machine_.self.has_value(); }
   const Protocol& protocol(uint32_t from, uint32_t to) const {
+    if (is_copy(from, to)) return *machine_.self;
     return machine_.distances[static_cast<size_t>(distance(from, to))];
   }
   Time copy(uint32_t from, uint32_t to, uint64_t bytes) const;
@@ -63,7 +66,9 @@ class KeptCosts {
   explicit KeptCosts(const Costs& costs) : costs_(costs) {}
   // Until the next one is asked for.
   const MessageCosts& of(uint32_t from, uint32_t to, uint64_t bytes) {
-    const auto distance = static_cast<uint8_t>(costs_.distance(from, to));
+    const auto distance = costs_.is_copy(from, to)
+                              ? static_cast<uint8_t>(kDistances)
+                              : static_cast<uint8_t>(costs_.distance(from, to));
     Kept& kept = kept_[(bytes ^ bytes >> 6 ^ distance) % kKept];
     if (kept.bytes != bytes || kept.distance != distance)
       kept = {costs_.of(from, to, bytes), bytes, distance};

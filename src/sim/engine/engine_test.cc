@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "sim/engine/testing/random_script.h"
 #include "sim/engine/testing/script.h"
 
 namespace refrain::sim {
@@ -15,6 +16,7 @@ using testing::kL;
 using testing::kReceive;
 using testing::kSend;
 using testing::plain_machine;
+using testing::RandomScript;
 using testing::receive;
 using testing::Script;
 using testing::ScriptCall;
@@ -237,57 +239,6 @@ TEST(Engine, NodesHaveSpeeds) {
   script.ranks = {{send(0, 1, 0, 1000)}, {receive(0, 1000)}};
   EXPECT_EQ(simulate(machine, script).calls[1][0].begin, 250);
 }
-
-// Random programs without circles: each call's ends belong to messages in one order for all ranks.
-class RandomScript {
- public:
-  RandomScript(uint32_t seed, uint32_t ranks) : random_(seed) {
-    script.ranks.resize(ranks);
-    open_.resize(ranks);
-    for (int step = 0; step < 30; ++step) one_message(ranks);
-    for (uint32_t r = 0; r < ranks; ++r)
-      while (!open_[r].empty()) finish(r);
-  }
-  Script script;
-
- private:
-  uint32_t pick(uint32_t below) { return random_() % below; }
-  uint64_t pause() { return pick(3) == 0 ? 0 : 17 + pick(4000); }
-  void finish(uint32_t rank) {
-    ScriptCall call;
-    call.computes = pause();
-    const size_t count = 1 + pick(static_cast<uint32_t>(open_[rank].size()));
-    for (size_t i = 0; i < count; ++i) {
-      call.waits.push_back(open_[rank].back());
-      open_[rank].pop_back();
-    }
-    script.ranks[rank].push_back(call);
-  }
-  // Nonblocking on at least one side; the blocking ends of a message come in one order for all.
-  void one_message(uint32_t ranks) {
-    const uint32_t from = pick(ranks), to = (from + 1 + pick(ranks - 1)) % ranks;
-    const uint64_t sizes[] = {0, 64, 1000, 1001, 20000};
-    const uint32_t channel = from * ranks + to;
-    const bool is_synchronous = pick(5) == 0;
-    const uint64_t bytes = sizes[pick(5)];
-    for (const bool sends : {false, true}) {
-      const uint32_t me = sends ? from : to;
-      const uint32_t request = next_++;
-      ScriptCall call;
-      call.computes = pause();
-      call.posts = {{sends, channel, to, request, bytes, sends && is_synchronous}};
-      // Nobody waits before both ends are posted.
-      open_[me].push_back(request);
-      script.ranks[me].push_back(call);
-    }
-    if (pick(2) == 0) finish(from);
-    if (pick(2) == 0) finish(to);
-  }
-
-  std::mt19937 random_;
-  uint32_t next_ = 0;
-  std::vector<std::vector<uint32_t>> open_;
-};
 
 // Where no message comes before an earlier one of its sender, matching by envelopes changes
 // nothing.

@@ -146,9 +146,14 @@ void Engine::begin_data(uint32_t id) {
   begin_transfer(id, std::max(now_, message.sent), first_share(message));
 }
 
-// The sender's interface takes it at `at` or when it is free.
+// The sender's interface takes it at `at` or when it is free; a copy needs none.
 void Engine::begin_transfer(uint32_t id, Time at, uint64_t bytes) {
   const Message& message = messages_[id];
+  if (costs_.is_copy(message.from, message.to)) {
+    heap_.add(at, kArrival, id);
+    if (!message.is_eager) left(id, at);
+    return;
+  }
   RankState& from = ranks_[message.from];
   const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   const Time begin = std::max(at, from.out_free);
@@ -177,6 +182,7 @@ void Engine::left(uint32_t id, Time at) {
 
 void Engine::arrives(uint32_t id) {
   const Message& message = messages_[id];
+  if (costs_.is_copy(message.from, message.to)) return is_available(id, now_);
   const MessageCosts costs = kept_costs_.of(message.from, message.to, message.bytes);
   if (options_.has_contention) {
     route_.clear();

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -126,6 +127,9 @@ struct FileServers {
 struct Machine {
   std::string name, file;
   std::array<Protocol, kDistances> distances;
+  // Messages of a rank to itself: its processor copies them. All are eager, and of a range only the
+  // processor's shares are above 0. Without it they are as between two ranks of a node.
+  std::optional<Protocol> self;
   Topology topology;
   Mapping mapping;
   std::vector<NodeKind> node_kinds;

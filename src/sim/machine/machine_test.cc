@@ -127,6 +127,29 @@ TEST(Machine, SomeEagerMessagesAreAcknowledged) {
       << error_of(text);
 }
 
+TEST(Machine, ARankToItself) {
+  const std::string plain = kPlain;
+  EXPECT_FALSE(parse_machine(plain, "m.toml")->self.has_value());
+  const std::string self =
+      "[self]\nunexpected_copy = 5\n[[self.range]]\nup_to = 100\no_send = 3\no_recv = 4\n";
+  const std::string last = "[[self.range]]\no_send = 30\no_recv = 40\ncpu_per_byte = 0.5\n";
+  const auto machine = parse_machine(plain + self + last, "m.toml");
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  ASSERT_TRUE(machine->self.has_value());
+  EXPECT_EQ(machine->self->unexpected_copy.value, 5);
+  EXPECT_EQ(machine->self->range_of(100).receive.value, 4);
+  EXPECT_EQ(machine->self->range_of(101).cpu_per_byte.value, 0.5);
+  EXPECT_EQ(machine->self->range_of(101).latency.value, 0);
+  EXPECT_EQ(
+      error_of(plain + self),
+      "m.toml:10:1: the last range of a distance has no up_to: it is for all larger messages");
+  EXPECT_EQ(error_of(plain + "[self]\nL = 1\n" + last),
+            "m.toml:11:1: unknown key 'L'; docs/simulate.md lists the keys of a machine file");
+  EXPECT_EQ(error_of(plain + "[self]\n"), "m.toml:10:1: 'range' is missing here");
+  EXPECT_EQ(error_of(plain + "[[self.range]]\no_send = 3\n"),
+            "m.toml:10:1: 'o_recv' is missing here");
+}
+
 TEST(Machine, ErrorsSayLineAndColumn) {
   const std::string plain = kPlain;
   EXPECT_EQ(

@@ -28,6 +28,24 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+std::string limit(const SizeRange& range) {
+  return range.up_to == UINT64_MAX ? "" : "up_to = " + std::to_string(range.up_to) + "\n";
+}
+
+std::string copies(const Protocol& p) {
+  return "unexpected_copy = " + parameter(p.unexpected_copy) +
+         "\nunexpected_copy_per_byte = " + parameter(p.unexpected_copy_per_byte) + "\n";
+}
+
+std::string self_text(const Protocol& p) {
+  std::string out = "\n[self]\n" + copies(p);
+  for (const SizeRange& r : p.ranges)
+    out += "[[self.range]]\n" + limit(r) + "o_send = " + parameter(r.send) +
+           "\no_recv = " + parameter(r.receive) + "\ncpu_per_byte = " + parameter(r.cpu_per_byte) +
+           "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string one_line(std::string text) {
@@ -48,13 +66,10 @@ std::string machine_text(const Machine& machine, const std::vector<Distance>& di
            "]\neager_limit = " + std::to_string(std::min<uint64_t>(p.eager_limit, INT64_MAX)) +
            (p.has_acknowledged() ? "\nacknowledged_above = " + std::to_string(p.acknowledged_above)
                                  : std::string()) +
-           "\noverlap = " + parameter(p.overlap) +
-           "\nunexpected_copy = " + parameter(p.unexpected_copy) +
-           "\nunexpected_copy_per_byte = " + parameter(p.unexpected_copy_per_byte) + "\n";
+           "\noverlap = " + parameter(p.overlap) + "\n" + copies(p);
     for (const SizeRange& r : p.ranges) {
       out += "[[" + table + ".range]]\n";
-      if (r.up_to != UINT64_MAX) out += "up_to = " + std::to_string(r.up_to) + "\n";
-      out += "L = " + parameter(r.latency) + "\no_send = " + parameter(r.send) +
+      out += limit(r) + "L = " + parameter(r.latency) + "\no_send = " + parameter(r.send) +
              "\no_recv = " + parameter(r.receive) + "\ng = " + parameter(r.gap) +
              "\nG = " + parameter(r.gap_per_byte) +
              "\ncpu_per_byte = " + parameter(r.cpu_per_byte) +
@@ -62,6 +77,7 @@ std::string machine_text(const Machine& machine, const std::vector<Distance>& di
              "\ncrossing_per_byte = " + parameter(r.crossing_per_byte) + "\n";
     }
   }
+  if (machine.self) out += self_text(*machine.self);
   return out;
 }
 

@@ -128,7 +128,9 @@ class WatchedNetwork {
     double ends = 1e18;
     for (const uint32_t i : open_) ends = std::min(ends, now_ + flows_[i].left / flows_[i].rate);
     const auto next = static_cast<double>(network_.next());
-    if (!is_idle()) EXPECT_NEAR(next, ends, 2 + 1e-9 * ends) << flows_.size();
+    if (!is_idle()) {
+      EXPECT_NEAR(next, ends, 2 + 1e-9 * ends) << flows_.size();
+    }
     return next;
   }
   // Takes the time of the network, which is whole.

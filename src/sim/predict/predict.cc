@@ -192,6 +192,23 @@ base::Result<Sweep> parse_sweep(std::string_view text) {
   return out;
 }
 
+void draw_protocol(std::mt19937_64& random, Protocol& protocol) {
+  for (Parameter* one :
+       {&protocol.overlap, &protocol.unexpected_copy, &protocol.unexpected_copy_per_byte})
+    draw(random, *one);
+  protocol.overlap.value = std::min(1.0, protocol.overlap.value);
+  for (SizeRange& range : protocol.ranges) {
+    // A handshake that is L, as in a file without one, stays so.
+    const bool is_latency = range.handshake.value == range.latency.value;
+    for (Parameter* one : {&range.latency, &range.send, &range.receive, &range.gap,
+                           &range.gap_per_byte, &range.cpu_per_byte, &range.handshake})
+      draw(random, *one);
+    if (is_latency) range.handshake = range.latency;
+    for (Parameter* one : {&range.crossing, &range.crossing_per_byte})
+      if (one->low < one->high) draw(random, *one);
+  }
+}
+
 // A bandwidth without an interval that is 1/G, as in a machine whose G is that of its links, stays
 // so: both are one measurement.
 void draw_links(std::mt19937_64& random, const Machine& as_is, Machine& out) {
@@ -233,7 +250,11 @@ base::Result<std::vector<Sweep>> parse_sweeps(std::string_view text) {
 Machine scaled(const Machine& machine, SweptPart part, double factor) {
   Machine out = machine;
   Topology& links = out.topology;
-  for (Protocol& protocol : out.distances) {
+  std::vector<Protocol*> protocols;
+  for (Protocol& one : out.distances) protocols.push_back(&one);
+  if (out.self) protocols.push_back(&*out.self);
+  for (Protocol* const one : protocols) {
+    Protocol& protocol = *one;
     if (part == SweptPart::kOverhead) {
       scale(protocol.unexpected_copy, factor);
       scale(protocol.unexpected_copy_per_byte, factor);
@@ -269,25 +290,10 @@ Machine scaled(const Machine& machine, SweptPart part, double factor) {
 Machine drawn(const Machine& machine, uint64_t seed) {
   std::mt19937_64 random(seed);
   Machine out = machine;
-  for (size_t i = 0; i < kDistances; ++i) {
-    Protocol& protocol = out.distances[i];
-    for (Parameter* one :
-         {&protocol.overlap, &protocol.unexpected_copy, &protocol.unexpected_copy_per_byte})
-      draw(random, *one);
-    protocol.overlap.value = std::min(1.0, protocol.overlap.value);
-    for (SizeRange& range : protocol.ranges) {
-      // A handshake that is L, as in a file without one, stays so.
-      const bool is_latency = range.handshake.value == range.latency.value;
-      for (Parameter* one : {&range.latency, &range.send, &range.receive, &range.gap,
-                             &range.gap_per_byte, &range.cpu_per_byte, &range.handshake})
-        draw(random, *one);
-      if (is_latency) range.handshake = range.latency;
-      for (Parameter* one : {&range.crossing, &range.crossing_per_byte})
-        if (one->low < one->high) draw(random, *one);
-    }
-  }
+  for (Protocol& protocol : out.distances) draw_protocol(random, protocol);
   draw(random, out.topology.hop_latency);
   draw_links(random, machine, out);
+  if (out.self) draw_protocol(random, *out.self);
   return out;
 }
 

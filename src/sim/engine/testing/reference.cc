@@ -89,8 +89,13 @@ class Reference {
   void set_out(Transfer& t, Time at, uint64_t bytes) {
     const MessageCosts costs = costs_.of(t.from, t.to, t.bytes);
     Rank& from = ranks_[t.from];
-    t.set_out = std::max(at, from.out_free);
     t.first_bytes = bytes;
+    if (costs_.is_copy(t.from, t.to)) {
+      t.set_out = t.first_byte = at;
+      if (!t.is_eager) t.sender_done = at;
+      return;
+    }
+    t.set_out = std::max(at, from.out_free);
     from.out_free = *t.set_out + std::max(costs.gap, costs.stream_of(bytes));
     if (!t.is_eager && bytes == t.bytes) t.sender_done = *t.set_out + costs.stream;
     t.first_byte = *t.set_out + costs.latency;
@@ -163,6 +168,8 @@ class Reference {
       t.available = at + rounded(static_cast<double>(t.bytes - t.first_bytes) * costs.per_byte);
       t.sender_done = std::max(at, *t.available - costs.latency);
       t.is_eager = false;
+    } else if (t.first_byte && costs_.is_copy(t.from, t.to)) {
+      t.available = at;
     } else if (t.first_byte) {
       Rank& to = ranks_[t.to];
       const bool crosses = to.sending_until > *t.sent;
