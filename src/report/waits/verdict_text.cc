@@ -144,27 +144,40 @@ std::string what_it_does(text::PathNames& names, const Group& group) {
                      longer_text(group, false), between_text(names, d), as_slow_text(*group[0]));
 }
 
-// Where a call is slow a few times, and is given the same in the others, what it is given is not
-// the reason. A call that completes requests is given what those are about, which is not known
-// here.
-bool is_disturbed(const Culprit& c, const mpi::CallInfo& info) {
-  const auto few = kFew * static_cast<double>(c.passes);
-  if (!is_slow_at_times(c) || static_cast<double>(c.iterations) > few) return false;
+bool is_slow_seldom(const Culprit& c) {
+  return static_cast<double>(c.iterations) <= kFew * static_cast<double>(c.passes);
+}
+
+// Where a call is slow at times, and is given the same in the others, what it is given is not the
+// reason. Of calls without a datatype only those are said to be the same that are slow a few times;
+// one that completes requests is given what those are about, which is not known here.
+bool is_slow_though_alike(const Culprit& c, const mpi::CallInfo& info) {
+  if (!is_slow_at_times(c)) return false;
   if (info.type_param >= 0) return c.is_given_alike;
-  return std::none_of(info.params.begin(), info.params.end(),
+  return is_slow_seldom(c) &&
+         std::none_of(info.params.begin(), info.params.end(),
                       [](const auto& p) { return p.kind == mpi::ParamKind::kRequest; });
 }
 
-std::string disturbed_text(const Group& group, const std::string& given) {
+// What is slow a few times is disturbed by something; what often is may be so for a reason that
+// comes again and again.
+std::string slow_though_alike_text(const Group& group, const std::string& given) {
   uint64_t others = UINT64_MAX;
-  for (const Culprit* c : group) others = std::min(others, c->passes - c->iterations);
+  bool is_seldom = true;
+  for (const Culprit* c : group) {
+    others = std::min(others, c->passes - c->iterations);
+    is_seldom = is_seldom && is_slow_seldom(*c);
+  }
   const std::string count = text::count_text(others);
+  const std::string what = is_seldom ? fmt::format("disturbs {} at these moments (",
+                                                   group.size() == 1 ? "this rank" : "these ranks")
+                                     : "else differs between them (the partner, the buffer, ";
   return fmt::format(
-      "{} and are not slow: look for what disturbs {} at these moments (other processes, page "
-      "faults, the network, the operating system)",
+      "{} and are not slow: look for what {}other processes, page faults, the network, the "
+      "operating system)",
       given.empty() ? fmt::format("The other {} are the same call", count)
                     : fmt::format("The other {} are given the same {}", count, given),
-      group.size() == 1 ? "this rank" : "these ranks");
+      what);
 }
 
 std::string call_look_text(const Group& group) {
@@ -177,9 +190,10 @@ std::string call_look_text(const Group& group) {
   const std::string given = !has_type ? ""
                             : has_op  ? "size, datatype and operation"
                                       : "size and datatype";
-  if (info != nullptr && std::all_of(group.begin(), group.end(),
-                                     [&](const Culprit* c) { return is_disturbed(*c, *info); }))
-    return disturbed_text(group, given);
+  if (info != nullptr && std::all_of(group.begin(), group.end(), [&](const Culprit* c) {
+        return is_slow_though_alike(*c, *info);
+      }))
+    return slow_though_alike_text(group, given);
   if (!has_type) return "That is the time of the MPI library itself, without waiting";
   return fmt::format("Look at what {} is given there: its {}", call_name(d.to_call), given);
 }
