@@ -120,6 +120,9 @@ class RankReader {
 
   // Decodes signature `id` for this rank. Out of range: an empty signature without a name.
   const Signature& signature(SignatureId id);
+  // The same, and it is not kept: for who looks at each signature once. Calls that complete tens of
+  // thousands of requests take megabytes each.
+  Signature signature_once(SignatureId id);
 
   // Calls visit for each call of a thread, in order, until it returns false. Fails when the rank
   // has no such thread; with Times::kRead also, at the end, when a block of its times was damaged.

@@ -6,6 +6,7 @@
 
 #include <string_view>
 
+#include "events/elements.h"
 #include "events/op.h"
 #include "events/payload.h"
 #include "mpi/call_ids.h"
@@ -40,6 +41,13 @@ bool moved_nothing(const Signature& s) {
 bool makes_group(const mpi::CallInfo& info) {
   return info.id == mpi::kMPI_Comm_group || info.id == mpi::kMPI_Win_get_group ||
          info.group == mpi::CallGroup::kGroup;
+}
+
+// Of calls that start requests, and of those that give them up.
+Action action_without_completion(CallId call) {
+  if (call == mpi::kMPI_Start || call == mpi::kMPI_Startall) return Action::kStart;
+  if (call == mpi::kMPI_Request_free) return Action::kFree;
+  return call == mpi::kMPI_Cancel ? Action::kCancel : Action::kReady;
 }
 
 }  // namespace
@@ -202,11 +210,7 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
   const Value& statuses = result(s, "array_of_statuses");
   const bool starts = meaning.does_any(mpi::kDoesStart);
   if (starts || s.call == mpi::kMPI_Request_free || s.call == mpi::kMPI_Cancel) {
-    const bool is_start = s.call == mpi::kMPI_Start || s.call == mpi::kMPI_Startall;
-    op.action = is_start                           ? Action::kStart
-                : s.call == mpi::kMPI_Request_free ? Action::kFree
-                : s.call == mpi::kMPI_Cancel       ? Action::kCancel
-                                                   : Action::kReady;
+    op.action = action_without_completion(s.call);
     if (many.is_array())
       many.for_each([&](const Value& request) { add(request, {}, {}); });
     else
@@ -223,6 +227,7 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
     const auto note = [&](const Value& request) {
       if (request.kind == ValueKind::kRequest) op.unsuccessful.push_back({.request = request.id});
     };
+    op.unsuccessful.reserve(many.size());
     if (many.is_array())
       many.for_each(note);
     else
@@ -232,10 +237,12 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
   const bool has_flag = s.find("flag") != nullptr;
   if (has_flag && !is_true(result(s, "flag"))) return all_unsuccessful();
   if (meaning.plain == mpi::kMPI_Wait) return add(one, result(s, "status"), s.matched);
+  Elements each_status(statuses), each_matched(s.matched);
+  uint64_t i = 0;
   if (meaning.plain == mpi::kMPI_Waitall) {
-    uint64_t i = 0;
+    op.requests.reserve(many.size());
     many.for_each([&](const Value& request) {
-      add(request, statuses.at(i), s.matched.at(i));
+      add(request, each_status.at(i), each_matched.at(i));
       ++i;
     });
     return;
@@ -249,10 +256,11 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
   }
   const Value& indices = result(s, "array_of_indices");
   if (indices.size() == 0) return all_unsuccessful();
-  uint64_t i = 0;
+  Elements each_request(many);
   indices.for_each([&](const Value& index) {
     if (index.is_integer() && index.number >= 0)
-      add(many.at(static_cast<uint64_t>(index.number)), statuses.at(i), s.matched.at(i));
+      add(each_request.at(static_cast<uint64_t>(index.number)), each_status.at(i),
+          each_matched.at(i));
     ++i;
   });
 }

@@ -42,13 +42,17 @@ struct RankReader::Impl {
   const Signature& signature(SignatureId id) {
     if (id >= trace.signature_count()) return nothing;
     if (const Signature* const known = signatures.find(id); known != nullptr) return *known;
+    return signatures.add(id, decode(id));
+  }
+
+  Signature decode(SignatureId id) {
     if (!decoder) {
       const int64_t position = group == nullptr ? -1 : group->place_of(rank);
       const reader::TraceImpl& impl = reader::Internal::of(trace);
       decoder.emplace(impl.data, impl.definitions, rank,
                       position < 0 ? 0 : static_cast<uint64_t>(position));
     }
-    return signatures.add(id, decoder->decode(id));
+    return decoder->decode(id);
   }
 
   Trace trace;  // keeps what the rest looks into
@@ -112,6 +116,9 @@ RankReader::~RankReader() = default;
 Rank RankReader::rank() const { return impl_->rank; }
 const Trace& RankReader::trace() const { return impl_->trace; }
 const Signature& RankReader::signature(SignatureId id) { return impl_->signature(id); }
+Signature RankReader::signature_once(SignatureId id) {
+  return id < impl_->trace.signature_count() ? impl_->decode(id) : Signature();
+}
 
 Result<Cursor> RankReader::cursor(uint32_t thread) {
   // Ranks that left no record are in no group.

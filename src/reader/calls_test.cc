@@ -131,6 +131,13 @@ TEST(Calls, ASignatureOutOfRangeHasNoName) {
   const Trace trace = ring.builder.open();
   RankReader reader(trace, 0);
   EXPECT_TRUE(reader.signature(99).name.empty());
+  EXPECT_TRUE(reader.signature_once(99).name.empty());
+  const Signature once = reader.signature_once(ring.send);
+  const Signature& kept = reader.signature(ring.send);
+  EXPECT_EQ(once.id, kept.id);
+  EXPECT_EQ(once.name, kept.name);
+  EXPECT_EQ(*once.find("dest"), *kept.find("dest"));
+  EXPECT_EQ(once.site, kept.site);
 }
 
 // In a communicator of the odd ranks in reverse order, `me` is the rank there; a wait for a request

@@ -61,6 +61,8 @@ std::string_view SignatureDecoder::argument_name(const mpi::CallInfo* info, size
 
 Value SignatureDecoder::array_of(const Field& field) const {
   Value array = with_kind(ValueKind::kArray);
+  // Of tens of thousands of requests, room for twice as many is too much.
+  array.items.reserve(field.children.size() + field.runs.size() + field.ranges.size());
   for (const Field& child : field.children) {
     array.items.push_back(to_value(child));
     array.items.back().repeat = child.repeat;

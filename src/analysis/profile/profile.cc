@@ -45,7 +45,7 @@ class Folder {
     RankReader first(trace_, trace_.group_rank(group, 0));  // gone before other ranks are decoded
     for (const Trace::Occurrence& seen : trace_.occurrences(group)) {
       if (seen.calls == 0) continue;
-      const Signature& call = first.signature(seen.signature);
+      const Signature call = first.signature_once(seen.signature);
       const auto& slots = reader::data_of(trace_).signatures[seen.signature].slots;
       Shared shared;
       shared.seen = seen;

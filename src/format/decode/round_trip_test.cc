@@ -11,6 +11,7 @@
 #include "format/codes/quantise.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
+#include "format/limits.h"
 #include "format/testing/synthetic.h"
 
 namespace refrain::format {
@@ -57,6 +58,24 @@ TEST(RoundTrip, EverythingButTimeIsExact) {
     EXPECT_EQ(encoded(*again), bytes) << "encoding what was decoded gives the same bytes";
     EXPECT_TRUE(check(bytes).empty());
   }
+}
+
+// Readers refuse an expansion beyond the limit, and what compresses better is stored compressed all
+// the same.
+TEST(RoundTrip, CompressesBeyondTheLimit) {
+  testing::SyntheticRank rank(0, 1);
+  const uint32_t site = rank.site(0x40);
+  constexpr size_t kLong = size_t{5} << 20;
+  for (const char letter : {'a', 'b', 'c'})
+    rank.call(testing::Sig(7, site).text(std::string(kLong, letter)));
+  const std::string bytes = encoded(testing::merge_all({rank.finish()}));
+  EXPECT_LT(bytes.size(), 3 * kLong / kMaxExpansion + 1000);
+  EXPECT_GT(bytes.size(), (3 * kLong - kFreeRawBytes) / kMaxExpansion);
+  auto again = decode(bytes, "t.rfn");
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(again->signatures.size(), 3U);
+  EXPECT_EQ(encoded(*again), bytes);
+  EXPECT_TRUE(check(bytes).empty());
 }
 
 TEST(RoundTrip, TimeKeepsItsBounds) {

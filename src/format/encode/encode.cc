@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -107,6 +108,24 @@ bool is_worth_the_best(std::string_view raw) {
   return best < quick - quick / kOneIn;
 }
 
+// A reader takes an expansion beyond the limit for a bomb.
+bool is_beyond_limit(size_t raw_bytes, size_t packed_bytes) {
+  return raw_bytes > kFreeRawBytes + packed_bytes * kMaxExpansion;
+}
+
+// Arrays of tens of thousands of requests that change little from call to call compress better than
+// readers accept: a skippable frame of zeros (RFC 8878, section 3.1.2) fills up to the limit.
+void fill_up(size_t raw_bytes, std::string& packed) {
+  constexpr size_t kHead = 8;
+  const size_t least = (raw_bytes - kFreeRawBytes + kMaxExpansion - 1) / kMaxExpansion;
+  const size_t zeros = std::max(least, packed.size() + kHead) - packed.size() - kHead;
+  ByteWriter head;
+  head.put_u32(ZSTD_MAGIC_SKIPPABLE_START);
+  head.put_u32(static_cast<uint32_t>(zeros));
+  packed += head.view();
+  packed.append(zeros, '\0');
+}
+
 Stored store(std::string raw, SectionType type) {
   // Coded bits are as short as they get.
   const bool is_coded =
@@ -117,13 +136,12 @@ Stored store(std::string raw, SectionType type) {
   const bool is_tried = !is_by_rank(type) && raw.size() >= kTryFrom;
   size_t n = is_by_rank(type) || is_tried ? compress(raw, kQuickLevel, packed)
                                           : compress_well(raw, packed);
-  if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8 && is_worth_the_best(raw))
+  if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8 &&
+      !is_beyond_limit(raw.size(), n) && is_worth_the_best(raw))
     n = compress_well(raw, packed);
-  const bool is_error = ZSTD_isError(n) != 0;
-  // A reader takes an expansion beyond the limit for a bomb.
-  const bool too_good = !is_error && raw.size() > kFreeRawBytes + n * kMaxExpansion;
-  if (is_error || too_good || n + kMinSavedBytes > raw.size()) return {Codec::kRaw, std::move(raw)};
+  if (ZSTD_isError(n) != 0 || n + kMinSavedBytes > raw.size()) return {Codec::kRaw, std::move(raw)};
   packed.resize(n);
+  if (is_beyond_limit(raw.size(), n)) fill_up(raw.size(), packed);
   return {Codec::kZstd, std::move(packed)};
 }
 

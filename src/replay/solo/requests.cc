@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "events/elements.h"
 #include "mpi/call_ids.h"
 #include "mpi_runtime/status_fields.h"
 #include "replay/solo/player.h"
@@ -100,9 +101,11 @@ std::vector<size_t> Player::finished(const Signature& s, const mpi::CallInfo& in
                        : param < s.args.size() ? s.args[param].value.at_entry().size()
                                                : 0;
   const Value* const statuses = s.find("array_of_statuses");
+  static const Value kNothing;
+  events::Elements each_status(statuses == nullptr ? kNothing : statuses->at_exit());
   for (size_t k = 0; k < count; ++k) {
     if (s.failed() && is_array && statuses != nullptr) {
-      const Value status = statuses->at_exit().at(k);
+      const Value& status = each_status.at(k);
       if (status.kind == ValueKind::kStatus && status.source().is_null()) continue;  // pending
     }
     out.push_back(k);
