@@ -9,6 +9,20 @@
 #include "proxy/program.h"
 
 namespace refrain::proxy {
+namespace {
+
+// Statements that stand one after the other are not faster for being optimised, and where there
+// are thousands, three quarters of the compiler's time goes there.
+std::string without_optimisation(const std::string& functions) {
+  constexpr ptrdiff_t kMany = 1000;
+  if (std::count(functions.begin(), functions.end(), '\n') < kMany) return {};
+  return "// The compiler takes several times as long if it optimises what follows, which would be "
+         "no faster.\n"
+         "#ifdef __clang__\n#pragma clang optimize off\n#else\n"
+         "#pragma GCC optimize(\"O0\")\n#endif\n\n";
+}
+
+}  // namespace
 
 std::vector<int64_t> Program::kind_of_rank() const {
   std::vector<int64_t> out(static_cast<size_t>(trace_.rank_count()));
@@ -123,7 +137,8 @@ std::string Program::assembled(const std::string& opening, Outcome& out) {
   }
   std::string text =
       "// Makes the calls of a recorded program again. Made by `refrain proxy`; yours to change.\n";
-  text += "#include \"refrain_proxy.h\"\n\nusing namespace proxy;\n\nnamespace {\n\n";
+  text += "#include \"refrain_proxy.h\"\n\n" + without_optimisation(functions) +
+          "using namespace proxy;\n\nnamespace {\n\n";
   text += variables();
   if (grid_ && (functions + kinds).find("grid.") != std::string::npos) text += grid_->definition();
   for (const std::string& table : tables_.texts()) text += table + "\n";

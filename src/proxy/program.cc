@@ -191,7 +191,9 @@ Status Program::check_objects(const Kind& kind) {
   for (const std::string& object : pools_.used)
     if (!pools_.made.contains(object))
       return base::unsupported(
-          fmt::format("rank {} uses {}, and no call that can be made again makes it",
+          fmt::format("rank {} uses {}, and no recorded call that can be made again makes it: a "
+                      "filter left that out, or MPI made it itself, as MPICH does for array "
+                      "sections of mpi_f08. `refrain replay` makes such objects",
                       kind.first_rank(), object),
           trace_.name());
   pools_.used.clear();

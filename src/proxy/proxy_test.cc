@@ -59,6 +59,21 @@ TEST(Proxy, HasAsManyLinesAtAnyNumberOfRanksAndSteps) {
   EXPECT_LT(lines, 60u);
 }
 
+TEST(Proxy, IsNotOptimisedWhereItIsLong) {
+  const auto text_of = [](int64_t sends) {
+    Maker maker(2);
+    std::vector<uint32_t> calls;
+    for (int64_t i = 0; i < sends; ++i) {
+      calls.push_back(maker.send(me_plus_mod_size(1), i * i));
+      calls.push_back(maker.receive(me_plus_mod_size(-1), i * i));
+    }
+    maker.group(maker.all, calls, 1);
+    return maker.write().program;
+  };
+  EXPECT_EQ(text_of(100).find("#pragma"), std::string::npos);
+  EXPECT_NE(text_of(1000).find("#pragma GCC optimize(\"O0\")"), std::string::npos);
+}
+
 TEST(Proxy, CallsThatOnlyAskAreLeftOutAndCounted) {
   Maker m(2);
   ShapeWriter changed("MPI_T_finalize");
@@ -251,6 +266,7 @@ TEST(Proxy, RefusesObjectsThatNobodyMakes) {
   ASSERT_FALSE(out.ok());
   EXPECT_EQ(out.error().code, base::ErrorCode::kUnsupported);
   EXPECT_TRUE(has(out.error().message, "comms[3]")) << out.error().message;
+  EXPECT_TRUE(has(out.error().message, "`refrain replay`")) << out.error().message;
 }
 
 TEST(Proxy, RefusesTracesThatAreNotWhole) {
