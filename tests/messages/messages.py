@@ -32,10 +32,10 @@ class Test:
         self.options = options
         self.preload = mpirun.shims(options.mpi, options.shim)
 
-    def record(self, folder, *words, ranks=RANKS):
+    def record(self, folder, *words, ranks=RANKS, args=()):
         self.folder, self.trace = folder, os.path.join(folder, "run.rfn")
         wrapper = [self.options.refrain, "record", "--quiet", "-o", self.trace, *words, "--"]
-        return mpirun.run_job(self.options.mpi, ranks, [self.options.program, folder], 120, self.preload, {},
+        return mpirun.run_job(self.options.mpi, ranks, [self.options.program, folder, *args], 120, self.preload, {},
                               cwd=folder, wrapper=wrapper)
 
     def refrain(self, *words):
@@ -169,6 +169,17 @@ def limits(test, folder):
     expect(any(loss["reason"] == "messages_missing" for loss in losses), f"losses: {losses}")
 
 
+def own_time(test, folder):
+    """What packing and writing takes is the recorder's time, not the program's: with times of calls or without."""
+    for timing in ("stats", "exact"):
+        done = test.record(folder, "--messages", "all", "--timing", timing, args=("large",))
+        expect(done.status == 0, f"the program ends with {done.status}")
+        rows = json.loads(test.refrain("profile", test.trace, "--format", "json").stdout)["ranks"]
+        row = next(row for row in rows if row["rank"] == 1)
+        expect(row["recorder_in_run_ns"] > 10e6, f"{timing}: logs of 384 MiB take {row['recorder_in_run_ns']} ns")
+        expect(row["outside_ns"] < row["recorder_in_run_ns"] / 2, f"{timing}: a rank that computes nothing: {row}")
+
+
 def usage(test, folder):
     plan = os.path.join(folder, "plan.json")
     with open(plan, "w", encoding="utf-8") as file:
@@ -197,7 +208,7 @@ def main():
     for name in ("refrain", "mpi", "program", "reader", "shim"):
         parser.add_argument(f"--{name}", required=name != "shim")
     options = parser.parse_args()
-    for part in (whole, groups, limits, usage):
+    for part in (whole, groups, limits, own_time, usage):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 part(Test(options), folder)

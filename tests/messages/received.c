@@ -2,7 +2,8 @@
  * that a call has filled, with the function, the place in its array of requests, the bytes and
  * their hash. The log of `record --messages` has to say the same.
  *
- * received FOLDER: writes FOLDER/own.RANK. For two ranks and more. */
+ * received FOLDER: writes FOLDER/own.RANK. For two ranks and more.
+ * received FOLDER large: rank 1 receives some large messages, and computes nothing. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -503,11 +504,26 @@ static void clocks(void) {
   }
 }
 
+static void large(void) {
+  const int bytes = 64 << 20;
+  char* const memory = calloc(1, (size_t)bytes);
+  for (int i = 0; i < 6; ++i) {
+    if (me == 0) MPI_Send(memory, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+    if (me == 1) MPI_Recv(memory, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  free(memory);
+}
+
 int main(int argc, char** argv) {
   char path[4000];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &all);
+  if (argc > 2) {
+    large();
+    MPI_Finalize();
+    return 0;
+  }
   snprintf(path, sizeof path, "%s/own.%d", argv[1], me);
   own = fopen(path, "w");
   setvbuf(own, NULL, _IOLBF, 0);

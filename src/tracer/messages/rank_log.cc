@@ -381,8 +381,11 @@ void log_call_over(Location& l) {
   if (!log->is_due(l, t)) return log->let_be_quiet(l, t);
   const bool was_in_recorder = l.in_recorder;
   l.in_recorder = true;
+  const uint64_t begin = l.process->clock.ticks();
   if (!log->flat_call_over(l, t)) log->call_over(l, t);
-  l.note_own_work(l.process->clock.ticks());
+  const uint64_t end = l.process->clock.ticks();
+  l.own_time.add(end - begin);
+  l.note_own_work(end);
   l.in_recorder = was_in_recorder;
 }
 
