@@ -9,8 +9,8 @@
 //
 // Protocols, docs/simulate.md, "Messages": eager and rendezvous as in LogGOPS (T. Hoefler, T.
 // Schneider, A. Lumsdaine, HPDC 2010, section 2.2), with copies of unexpected messages and with the
-// share `overlap` of a transfer that goes on outside of MPI; and eager messages that their receiver
-// acknowledges.
+// share `overlap` of a transfer that goes on outside of MPI; eager messages that their receiver
+// acknowledges; and messages of a rank to itself that its processor copies.
 //
 // Memory: what is on its way, and what agents hold. Threads: one.
 #pragma once
