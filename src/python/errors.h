@@ -32,8 +32,4 @@ T unwrap(base::Result<T> result) {
   return std::move(result.value());
 }
 
-inline void unwrap_status(const Status& status) {
-  if (!status.ok()) throw RefrainError(status.error());
-}
-
 }  // namespace refrain::python

@@ -42,9 +42,8 @@ class TimeStore {
   base::Status check(uint64_t ranks);
   // The same error, at a byte of the section. Nothing is added where that is no place in a file.
   base::Error located(base::Error error, uint64_t offset) const;
-  // How often, and how many bytes of, the section were read.
+  // How often the section was read.
   uint64_t reads() const { return reads_; }
-  uint64_t bytes_read() const { return bytes_read_; }
   // Blocks that were read several times, by the address of the table's entry.
   KeptTimes& kept() { return kept_; }
 
@@ -62,7 +61,7 @@ class TimeStore {
   std::optional<base::Result<format::TimeTable>> table_;
   std::once_flag checked_once_;
   base::Status checked_ = base::Done{};
-  std::atomic<uint64_t> reads_ = 0, bytes_read_ = 0;
+  std::atomic<uint64_t> reads_ = 0;
   KeptTimes kept_;
 };
 

@@ -46,7 +46,6 @@ class Scope {
 
   // Position of a rank among the chosen ones; -1: it is not one of them.
   int64_t position(Rank rank) const;
-  bool has_all_ranks() const { return ranks.size() == static_cast<size_t>(trace.rank_count()); }
   const std::string& folder() const { return choice_.folder; }
   size_t memory_bytes() const { return choice_.memory_bytes; }
   // Tables of channels may take a half, and no more than three sorts outside of memory are in use

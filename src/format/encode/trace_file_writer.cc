@@ -68,8 +68,6 @@ TraceFileWriter::TraceFileWriter(TraceFileWriter&&) noexcept = default;
 TraceFileWriter& TraceFileWriter::operator=(TraceFileWriter&&) noexcept = default;
 TraceFileWriter::~TraceFileWriter() = default;
 
-uint64_t TraceFileWriter::bytes_written() const { return impl_->file.size(); }
-
 base::Status TraceFileWriter::append(TimeChunk chunk, std::string_view bytes) {
   Impl& impl = *impl_;
   if (impl.failed) return *impl.failed;

@@ -44,8 +44,6 @@ class TraceFileWriter {
   // has no times.
   base::Status finish(Sync when = Sync::kNow);
 
-  uint64_t bytes_written() const;
-
  private:
   struct Impl;
   explicit TraceFileWriter(std::unique_ptr<Impl> impl);

@@ -22,13 +22,9 @@ namespace {
 
 class Reader {
  public:
-  Reader(const Header& header, std::string_view file) : reads_times_(true) {
+  Reader(const Header& header, std::string_view file) {
     out_.header = header;
     pieces_ = pieces(file, out_.damage);
-  }
-  Reader(const Header& header, std::vector<Piece> pieces)
-      : pieces_(std::move(pieces)), reads_times_(false) {
-    out_.header = header;
   }
 
   RankSpool run() {
@@ -48,7 +44,7 @@ class Reader {
         location(p);
       else if (p.chunk.type == ChunkType::kPosix)
         r.posix = posix_uses(p.data, out_.header);
-    if (reads_times_) read_times(pieces_, tables_.unique.numbers(), out_);
+    read_times(pieces_, tables_.unique.numbers(), out_);
     trim(r);
     tables_.own_pieces.put(r);
     if (tables_.end) tables_.end->put(r);
@@ -238,7 +234,6 @@ class Reader {
 
   RankSpool out_;
   std::vector<Piece> pieces_;
-  bool reads_times_;
   Tables tables_;
   std::set<uint64_t> first_calls_;  // terminals from which those are there
   std::map<uint32_t, Covered> covered_;
@@ -251,10 +246,6 @@ base::Result<RankSpool> read(std::string_view bytes) {
   const auto header = read_header(bytes);
   if (!header.ok()) return header.error();
   return Reader(*header, bytes).run();
-}
-
-RankSpool read_pieces(const Header& header, std::vector<Piece> pieces) {
-  return Reader(header, std::move(pieces)).run();
 }
 
 }  // namespace refrain::format::spool

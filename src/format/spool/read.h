@@ -55,9 +55,4 @@ struct RankSpool {
 base::Result<Header> read_header(std::string_view bytes);
 base::Result<RankSpool> read(std::string_view bytes);
 
-// The same from chunks that somebody found (pieces.h), in the order of the file, tables in any
-// place. Times of single calls are not read.
-struct Piece;
-RankSpool read_pieces(const Header& header, std::vector<Piece> pieces);
-
 }  // namespace refrain::format::spool

@@ -283,7 +283,6 @@ class Player {
   void unpack(Frame& frame);
 
   // ---- callbacks.cc ----
-  bool has_callbacks() const { return callbacks_ > 0; }
   void attributes(Frame& frame);
   void get_attribute(Frame& frame);
   void set_attribute(Frame& frame);

@@ -20,7 +20,6 @@ Routes::Routes(const Topology& topology, uint64_t nodes, FairNetwork& network)
   if (topology.kind == Kind::kFatTree) add_fat_tree(network);
   if (topology.kind == Kind::kTorus) add_torus(network);
   if (topology.kind == Kind::kDragonfly) add_dragonfly(network);
-  last_ = static_cast<uint32_t>(network.links());
 }
 
 void Routes::add_node_links(FairNetwork& network, double bandwidth) {

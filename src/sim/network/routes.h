@@ -20,8 +20,7 @@ namespace refrain::sim {
 
 class Routes {
  public:
-  // Adds the links of the topology, with as many nodes as a crossbar without a number needs. They
-  // are those from first_link() to behind last_link().
+  // Adds the links of the topology, with as many nodes as a crossbar without a number needs.
   Routes(const Topology& topology, uint64_t nodes, FairNetwork& network);
 
   // Appends; nothing within a node.
@@ -30,8 +29,6 @@ class Routes {
   uint32_t hops(uint32_t from, uint32_t to) const;
   // ... from a node to the nearest one: two, of a torus one more than its links of nodes.
   uint32_t least_hops() const;
-  uint32_t first_link() const { return first_; }
-  uint32_t last_link() const { return last_; }
   // "node 3 out", "level 1 switch 2 up 0", ...
   std::string link_name(uint32_t link) const;
 
@@ -46,7 +43,7 @@ class Routes {
 
   const Topology topology_;
   uint64_t nodes_ = 0;
-  uint32_t first_ = 0, last_ = 0;
+  uint32_t first_ = 0;  // of the links that were added
   bool has_node_links_ = false;
   std::vector<uint64_t> level_first_;  // fat tree: first link of each level
   uint64_t inner_ = 0, local_ = 0;     // first links that are not of nodes; of groups

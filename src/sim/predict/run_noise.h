@@ -109,7 +109,6 @@ class RunNoise {
 
   // For tests: of what is left of all units, in deviations.
   const std::vector<float>& shapes() const { return shapes_; }
-  double smoothed_by() const { return smoothed_by_; }
   void set_shapes(std::vector<float> shapes, double seen, size_t ranks);
   double shape(uint64_t random) const;
 

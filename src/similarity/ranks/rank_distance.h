@@ -26,7 +26,6 @@ class RankFeatures {
   constexpr RankFeatures operator&(RankFeatures o) const { return RankFeatures(bits_ & o.bits_); }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr uint32_t bits() const { return bits_; }
-  static constexpr RankFeatures of_bits(uint32_t bits) { return RankFeatures(bits); }
   bool operator==(const RankFeatures&) const = default;
 
  private:
