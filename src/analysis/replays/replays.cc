@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "analysis/replays/left_out.h"
 #include "analysis/replays/replaced_values.h"
 #include "analysis/replays/replay_objects.h"
 #include "analysis/replays/replay_places.h"
+#include "analysis/replays/thread_pairs.h"
 #include "analysis/replays/uncertain_requests.h"
 #include "mpi/call_ids.h"
 #include "mpi/call_meaning.h"
@@ -27,11 +27,12 @@ bool is_wildcard(const Value& value) {
 class LocationComparison {
  public:
   LocationComparison(const Trace& original, const Trace& again, Rank rank, uint32_t thread,
-                     RankReader& a, RankReader& b, ReplayComparison& out)
+                     uint32_t again_thread, RankReader& a, RankReader& b, ReplayComparison& out)
       : original_(original),
         again_(again),
         rank_(rank),
         thread_(thread),
+        again_thread_(again_thread),
         has_threads_(original.locations(rank).size() > 1),
         is_filtered_(lacks_calls(original)),
         a_(a),
@@ -43,11 +44,9 @@ class LocationComparison {
 
   // False: there was a difference.
   bool run() {
-    auto one = a_.cursor(thread_), other = b_.cursor(thread_);
-    if (!one.ok() || !other.ok()) {
-      if (!one.ok() && !other.ok()) return true;
-      return differ(nullptr, nullptr, "", {}, {});
-    }
+    auto one = a_.cursor(thread_), other = b_.cursor(again_thread_);
+    if (!one.ok() || !other.ok())
+      return one.ok() == other.ok() || differ(nullptr, nullptr, "", {}, {});
     const Call* b = other->next();
     while (const Call* a = one->next()) {
       if (cannot_fail_again(*a->signature) ||
@@ -361,7 +360,7 @@ class LocationComparison {
   const Trace& original_;
   const Trace& again_;
   Rank rank_;
-  uint32_t thread_;
+  uint32_t thread_, again_thread_;
   bool has_threads_, is_filtered_;  // the rank; the original
   RankReader& a_;
   RankReader& b_;
@@ -388,9 +387,11 @@ Result<ReplayComparison> compare_replay(const Trace& original, const Trace& agai
   ReplayComparison out;
   for (Rank rank = 0; rank < original.rank_count(); ++rank) {
     RankReader a(original, rank), b(again, rank);
-    const size_t threads = std::max(original.locations(rank).size(), again.locations(rank).size());
-    for (uint32_t thread = 0; thread < threads; ++thread)
-      if (!LocationComparison(original, again, rank, thread, a, b, out).run()) return out;
+    const auto threads = std::max(original.locations(rank).size(), again.locations(rank).size());
+    const auto compare = [&](uint32_t one, uint32_t other, ReplayComparison& found) {
+      return LocationComparison(original, again, rank, one, other, a, b, found).run();
+    };
+    if (!compare_threads(threads, compare, out)) break;
   }
   return out;
 }

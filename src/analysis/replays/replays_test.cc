@@ -40,6 +40,38 @@ TEST(Replays, ANumberMayNotDiffer) {
   EXPECT_EQ(other->first->parameter, "sendcount");
 }
 
+// A rank whose threads 1 to 3 ask for communicators' sizes as often as said.
+Trace threads(const std::vector<size_t>& calls) {
+  TraceBuilder builder(1);
+  const uint32_t world = builder.world();
+  ShapeWriter barrier("MPI_Barrier"), size("MPI_Comm_size");
+  const uint32_t first = builder.signature(barrier.none().object(world));
+  const uint32_t ask = builder.signature(size.none().object(world).integer(1));
+  builder.group({0}, {first});
+  for (size_t t = 0; t < calls.size(); ++t)
+    builder.thread(t + 1, std::vector<uint32_t>(calls[t], ask));
+  return builder.open();
+}
+
+TEST(Replays, ThreadsMayHaveOtherNumbers) {
+  const auto itself = compare_replay(threads({1, 2, 3}), threads({1, 2, 3}));
+  ASSERT_TRUE(itself.ok());
+  EXPECT_FALSE(itself->first);
+  EXPECT_EQ(itself->allowed_of(Allowed::kNumbers), 0u);
+  const auto turned = compare_replay(threads({1, 2, 3}), threads({3, 1, 2}));
+  ASSERT_TRUE(turned.ok());
+  EXPECT_FALSE(turned->first);
+  EXPECT_EQ(turned->allowed_of(Allowed::kNumbers), 3u);
+  EXPECT_EQ(turned->calls, 7u);
+  const auto other = compare_replay(threads({1, 2, 3}), threads({3, 2, 2}));
+  ASSERT_TRUE(other.ok());
+  ASSERT_TRUE(other->first);
+  EXPECT_EQ(other->first->thread, 1u);
+  EXPECT_TRUE(compare_replay(threads({1, 1}), threads({3, 1}))->first);
+  EXPECT_TRUE(compare_replay(threads({1, 2}), threads({2, 1, 1}))->first);
+  EXPECT_TRUE(compare_replay(threads({1, 2, 1}), threads({2, 1}))->first);
+}
+
 enum class First : uint8_t { kNothing, kOfNobody, kOfWorld };
 
 // Questions for the size of a communicator: the first one of one that no call has made, or of
