@@ -18,6 +18,7 @@
 #include "mpi/call_table.h"
 #include "replay/plan/look.h"
 #include "replay/plan/message_counts.h"
+#include "replay/plan/needs.h"
 #include "replay/plan/unbuffered.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -153,6 +154,8 @@ int run(ProxyArguments& options) {
   if (!trace.ok()) return report(trace.error());
   if (const Status good = may_replace(options.how.output, {options.trace}); !good.ok())
     return report(good.error());
+  for (const replay::plan::FileNeed& file : replay::plan::file_needs(*trace))
+    options.how.file_bytes[file.path] = file.bytes;
   const auto refused = proxy::refusals(*trace, options.how);
   if (!refused.ok()) return report(refused.error());
   if (!refused->empty()) return refuse(*refused, options);

@@ -104,8 +104,11 @@ void Calls::replace_texts(const Site& site, const Signature& decoded, Statement&
     makes = mode->name() == "MPI_MODE_CREATE";
     for (const Value& bit : mode->items) makes = makes || bit.name() == "MPI_MODE_CREATE";
   }
+  const auto length = options_.file_bytes.find(known.first->first);
+  const bool has_length = length != options_.file_bytes.end() && length->second > 0;
   out.arguments[static_cast<size_t>(name)] =
-      fmt::format("scratch({}, {})", known.first->second, makes ? "false" : "true");
+      fmt::format("scratch({}, {}{})", known.first->second, makes ? "false" : "true",
+                  has_length ? fmt::format(", {}", length->second) : "");
 }
 
 // MPI_Comm_split_type asks the machine which ranks belong together, and another one may say

@@ -32,6 +32,8 @@ struct Options {
   std::set<std::string> skip;  // functions whose calls are dropped
   bool force = false;          // replace a folder that generate() made
   bool resolve = true;         // names from debug information
+  // By recorded path: so long are files that the program found and read.
+  std::map<std::string, uint64_t> file_bytes;
 };
 
 // Why calls of a function cannot be made again.

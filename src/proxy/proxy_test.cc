@@ -230,6 +230,19 @@ TEST(Proxy, InfoTextsThatAnMpiMayNotTakeAreCut) {
   }
 }
 
+TEST(Proxy, FilesThatWereThereHaveTheirLength) {
+  Maker m(1);
+  ShapeWriter shape("MPI_File_open");
+  shape.none().object(m.world).string(FieldTag::kString, "in.dat").constant("MPI_MODE_RDONLY");
+  const uint32_t file =
+      m.builder.define(format::DefinitionKind::kFile, std::string(1, '\0'), {m.world});
+  shape.constant("MPI_INFO_NULL").object(file);
+  m.group(m.all, {m.builder.signature(shape)}, 1);
+  EXPECT_TRUE(has(m.write().program, "scratch(0, true)"));
+  m.options.file_bytes["in.dat"] = 5000;
+  EXPECT_TRUE(has(m.write().program, "scratch(0, true, 5000)"));
+}
+
 TEST(Proxy, HostileTextsStayTexts) {
   Maker m(1);
   ShapeWriter shape("MPI_Comm_set_name");
