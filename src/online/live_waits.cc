@@ -19,13 +19,6 @@ uint64_t steady_ns() {
                                    .count());
 }
 
-format::TimeSpec timing_of(const format::spool::RankSpool& record) {
-  const auto text = record.record.text.find("timing");
-  if (text == record.record.text.end()) return {};
-  const auto spec = format::TimeSpec::parse(text->second);
-  return spec.ok() ? *spec : format::TimeSpec();
-}
-
 uint64_t more(uint64_t now, uint64_t before) { return now - std::min(now, before); }
 
 }  // namespace
@@ -52,7 +45,7 @@ LiveWaits& LiveWaits::operator=(LiveWaits&&) noexcept = default;
 void LiveWaits::take(const format::live::Receiver& receiver, const format::spool::RankSpool& record,
                      bool is_over) {
   if (!now_.stopped.empty() || now_.is_whole) return;
-  const format::TimeSpec spec = timing_of(record);
+  const format::TimeSpec spec = format::TimeSpec::of_run(record.record.text);
   if (spec.mode != format::TimeMode::kExact && spec.mode != format::TimeMode::kBins) {
     now_.why_not = kNoTimes;
     return;

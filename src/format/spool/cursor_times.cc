@@ -13,12 +13,7 @@
 
 namespace refrain::format::spool {
 
-TimeSpec Cursor::timing() const {
-  const auto text = tables_of_.text.find("timing");
-  if (text == tables_of_.text.end()) return {};
-  const auto spec = TimeSpec::parse(text->second);
-  return spec.ok() ? *spec : TimeSpec();
-}
+TimeSpec Cursor::timing() const { return TimeSpec::of_run(tables_of_.text); }
 
 void Cursor::read_times(const std::vector<Chunk>& chunks, CursorSink& sink) {
   read_blocks(chunks, sink);

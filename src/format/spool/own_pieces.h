@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "format/places.h"  // for kPlace
+#include "format/time/spec.h"
 #include "format/trace_data.h"
 #include "grammar/fold.h"
 
@@ -34,8 +35,10 @@ class OwnPieces {
   }
 
   // Those behind a call that another one followed: what came later is behind the last event of the
-  // thread. Work that was no piece is not known, and counts as the program's.
+  // thread. Work that was no piece is not known, and counts as the program's. Where they lie is
+  // kept if times of single calls show it, as the recorder does.
   void put(RankRecord& r) const {
+    const bool has_times = TimeSpec::of_run(r.text).has_times();
     for (const RankRecord::Thread& t : r.threads) {
       uint64_t calls = 0;
       if (!grammar::checked_length(t.grammar, &calls)) continue;
@@ -47,7 +50,7 @@ class OwnPieces {
         r.totals.own_ns += ns;
         work.pieces.push_back({at->first.second, ns});
       }
-      if (!work.pieces.empty()) r.own_work.push_back(std::move(work));
+      if (has_times && !work.pieces.empty()) r.own_work.push_back(std::move(work));
     }
   }
 

@@ -96,6 +96,27 @@ TEST(SpoolRead, GapsOfTheLogAndOfStatistics) {
   EXPECT_EQ(r->record.durations[1].sum_ns, 12 + 20);
 }
 
+// As in a trace: with statistics alone nobody could see where they lie.
+TEST(SpoolRead, OwnWorkLiesBehindCallsThatHaveTimes) {
+  for (const auto& [timing, has_times] : {std::pair("stats", false), {"exact", true}}) {
+    SpoolBytes s = rank_of(0, 1);
+    base::ByteWriter text, piece;
+    text.put_string("timing");
+    text.put_string(timing);
+    for (const uint64_t v : {0, 1, 500}) piece.put_varint(v);  // of thread 0, behind call 1
+    s.record(RecordKind::kText, text.view()).record(RecordKind::kOwnPiece, piece.view());
+    s.location(0, {0, 0, 3000});
+    s.log(0, 0, {{0, 10}, {1, 20}, {1, 30}});
+    const auto r = read(s.bytes());
+    ASSERT_TRUE(r.ok()) << r.error().to_string();
+    EXPECT_EQ(r->record.totals.own_ns, 500u) << timing;
+    ASSERT_EQ(r->record.own_work.size(), has_times ? 1u : 0u) << timing;
+    if (has_times) {
+      EXPECT_EQ(r->record.own_work[0].pieces[0].call, 1u);
+    }
+  }
+}
+
 TEST(SpoolRead, WithoutGapsThereAreNone) {
   SpoolBytes s = rank_of(0, 1);
   s.location(0, {0, 0, 300});

@@ -120,11 +120,8 @@ bool for_each_run(const ThreadTimes& times, const VisitTimes& visit) {
 
 void read_times(const std::vector<Piece>& pieces, const std::vector<uint32_t>& number_of,
                 RankSpool& rank) {
-  const auto text = rank.record.text.find("timing");
-  if (text == rank.record.text.end()) return;
-  const auto spec = TimeSpec::parse(text->second);
-  if (!spec.ok() || !spec->has_times()) return;
-  rank.timing = *spec;
+  rank.timing = TimeSpec::of_run(rank.record.text);
+  if (!rank.timing.has_times()) return;
   std::map<uint32_t, TimePieces> of;
   for (const Piece& p : pieces) {
     // With the header, which stands right before the data.

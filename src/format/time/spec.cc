@@ -76,6 +76,13 @@ uint32_t TimeSpec::bound_of(uint16_t call) const {
   return it != overrides.end() && it->call == call ? it->bound : bound;
 }
 
+TimeSpec TimeSpec::of_run(const std::map<std::string, std::string>& text) {
+  const auto timing = text.find("timing");
+  if (timing == text.end()) return {};
+  const auto spec = parse(timing->second);
+  return spec.ok() ? *spec : TimeSpec();
+}
+
 base::Result<TimeSpec> TimeSpec::parse(std::string_view text) {
   TimeSpec spec;
   if (text == "stats") return spec;

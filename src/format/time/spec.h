@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ struct TimeSpec {
 
   // A usage error says what is wrong. Bounds from 0.001 to 0.5.
   static base::Result<TimeSpec> parse(std::string_view text);
+  // That of a run with these texts (Meta::text); statistics where they name none.
+  static TimeSpec of_run(const std::map<std::string, std::string>& text);
   std::string to_string() const;
   bool operator==(const TimeSpec&) const = default;
 };

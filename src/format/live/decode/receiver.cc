@@ -313,11 +313,8 @@ spool::RankSpool Receiver::now() const {
 
 spool::RankSpool Receiver::take() {
   spool::RankSpool out = now();
-  const auto text = out.record.text.find("timing");
-  if (text == out.record.text.end()) return out;
-  const auto spec = TimeSpec::parse(text->second);
-  if (!spec.ok() || !spec->has_times()) return out;
-  out.timing = *spec;
+  out.timing = TimeSpec::of_run(out.record.text);
+  if (!out.timing.has_times()) return out;
   uint64_t missing = 0;
   for (const auto& [number, t] : threads_) {
     if (t.calls() == 0) continue;
