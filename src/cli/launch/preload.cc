@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "cli/launch/record_options.h"
+
 namespace refrain::cli {
-namespace {
-
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-}  // namespace
 
 void preload(const std::string& library) {
   const std::string before = environment("LD_PRELOAD");

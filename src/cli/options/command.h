@@ -90,10 +90,9 @@ class Command {
   // "": help does not show this verb.
   void group(const std::string& name);
 
-  // Runs the callback of the verb in `words` (without the program's name), or puts into `asked`
-  // what
-  // --help or --version asks for. An error is of code kUsage, one line, and says which verb's help
-  // to read.
+  // Runs the callback of the verb in `words` (without the program's name), or puts the text into
+  // `asked` that --help or --version asks for. An error is of code kUsage and one line, which says
+  // which verb's help to read.
   base::Status parse(const std::vector<std::string>& words, std::string& asked);
 
   // Valid while parse() runs the callback: what no option took, and how often "--name" was given.

@@ -193,47 +193,27 @@ void Measure::burst(uint64_t bytes, uint64_t count) {
   write("burst", bytes, ",\"count\":" + std::to_string(count), ns, 0);
 }
 
-// Both send and receive at the same time, some times in a row, as neighbours do.
-void Measure::exchange(uint64_t bytes) {
+// Both ranks send to their partner and receive from it at the same time, `count` times in a row.
+void Measure::in_a_row(const char* test, uint64_t bytes, const Row& row) {
   std::vector<uint64_t> ns(repeats_of(bytes));
   token(1);
   for (uint64_t& one : ns) {
     const uint64_t begin = now();
-    for (uint64_t i = 0; i < kExchanges; ++i) {
-      MPI_Request requests[2];
-      MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
-                &requests[0]);
-      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, other_, kTag, MPI_COMM_WORLD,
-                &requests[1]);
-      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    }
-    one = now() - begin;
-  }
-  write("exchange", bytes, ",\"count\":" + std::to_string(kExchanges), ns, 0);
-}
-
-// Each rank to itself, some times in a row: received before it is sent, or late.
-void Measure::to_itself(uint64_t bytes, bool is_late) {
-  const uint64_t count = bytes <= kFullRepeats ? kManyCopies : kExchanges;
-  std::vector<uint64_t> ns(repeats_of(bytes));
-  token(1);
-  for (uint64_t& one : ns) {
-    const uint64_t begin = now();
-    for (uint64_t i = 0; i < count; ++i) {
+    for (uint64_t i = 0; i < row.count; ++i) {
       MPI_Request requests[2];
       const auto receive = [&] {
-        MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, me_, kTag, MPI_COMM_WORLD,
-                  &requests[0]);
+        MPI_Irecv(second_.data(), static_cast<int>(bytes), MPI_BYTE, row.partner, kTag,
+                  MPI_COMM_WORLD, &requests[0]);
       };
-      if (!is_late) receive();
-      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, me_, kTag, MPI_COMM_WORLD,
-                &requests[1]);
-      if (is_late) receive();
+      if (!row.is_late) receive();
+      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, row.partner, kTag,
+                MPI_COMM_WORLD, &requests[1]);
+      if (row.is_late) receive();
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
     one = now() - begin;
   }
-  write(is_late ? "self_late" : "self", bytes, ",\"count\":" + std::to_string(count), ns, 0);
+  write(test, bytes, ",\"count\":" + std::to_string(row.count), ns, 0);
 }
 
 // Both compute while a message is on its way; what the receiver still has to wait then.
@@ -293,9 +273,10 @@ void Measure::of_size(uint64_t bytes) {
   ping_pong(bytes);
   send(bytes);
   late(bytes);
-  exchange(bytes);
-  to_itself(bytes, false);
-  to_itself(bytes, true);
+  const uint64_t copies = bytes <= kFullRepeats ? kManyCopies : kExchanges;
+  in_a_row("exchange", bytes, {other_, kExchanges, false});
+  in_a_row("self", bytes, {me_, copies, false});
+  in_a_row("self_late", bytes, {me_, copies, true});
   if (!is_eager(bytes)) return overlap(bytes);
   receive(bytes);
   if (!is_instant(bytes)) taken(bytes);

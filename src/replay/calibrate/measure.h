@@ -52,8 +52,12 @@ class Measure {
   void receive(uint64_t bytes);
   void late(uint64_t bytes);
   void burst(uint64_t bytes, uint64_t count);
-  void exchange(uint64_t bytes);
-  void to_itself(uint64_t bytes, bool is_late);
+  struct Row {
+    int partner = 0;  // the other rank, or this one itself
+    uint64_t count = 0;
+    bool is_late = false;  // received behind the send
+  };
+  void in_a_row(const char* test, uint64_t bytes, const Row& row);
   void overlap(uint64_t bytes);
   void taken(uint64_t bytes);
 

@@ -48,12 +48,7 @@ double error_of_starts(const std::vector<std::vector<double>>& of_starts) {
     for (const double ratio : one) sum += ratio;
     if (!one.empty()) means.push_back(sum / static_cast<double>(one.size()));
   }
-  if (means.size() < 2) return 0;
-  const auto n = static_cast<double>(means.size());
-  double mean = 0, squares = 0;
-  for (const double one : means) mean += one / n;
-  for (const double one : means) squares += (one - mean) * (one - mean);
-  return student_widening(n - 1) * std::sqrt(squares / (n - 1) / n);
+  return means.size() < 2 ? 0 : error_of_mean(means);
 }
 
 struct Fit {

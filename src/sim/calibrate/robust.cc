@@ -29,12 +29,7 @@ double error_of_lines(const std::vector<double>& samples, const std::vector<size
     begin += count;
     if (used > 0) means.push_back(sum / used);
   }
-  if (means.size() < kLeastLines) return 0;
-  const auto n = static_cast<double>(means.size());
-  double mean = 0, squares = 0;
-  for (const double one : means) mean += one / n;
-  for (const double one : means) squares += (one - mean) * (one - mean);
-  return student_widening(n - 1) * std::sqrt(squares / (n - 1) / n);
+  return means.size() < kLeastLines ? 0 : error_of_mean(means);
 }
 
 double misfit_of(const std::vector<Point>& points, const Line& line) {
@@ -84,6 +79,14 @@ Estimate mean_of(const std::vector<Estimate>& all) {
   }
   out.error = std::sqrt(squares) / n;
   return out;
+}
+
+double error_of_mean(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (const double one : values) mean += one / n;
+  for (const double one : values) squares += (one - mean) * (one - mean);
+  return student_widening(n - 1) * std::sqrt(squares / (n - 1) / n);
 }
 
 double student_widening(double freedom) { return 1 + 1.21 / freedom + 1.44 / (freedom * freedom); }

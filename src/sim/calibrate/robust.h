@@ -33,6 +33,9 @@ Estimate mean_of(const std::vector<Estimate>& all);
 // E. Cornish, 1960).
 double student_widening(double freedom);
 
+// The standard error of the mean of two values or more, as they show it: so much wider.
+double error_of_mean(const std::vector<double>& values);
+
 // A point of a curve: y at x, known up to `error`.
 struct Point {
   double x = 0, y = 0, error = 1;
