@@ -1,5 +1,9 @@
 """How near `refrain predict` comes to real runs: ranks with a core each, MPICH and Open MPI (predict.py --real).
 
+How far the cores are from each other is looked at before and after each start and each run (core_distance.c): under a
+virtual machine it changes by a factor of five, for minutes. A step during which it changed is done again; the network
+is what starts measured that had the same distance as the runs.
+
 The network is what `mpiexec -n 2 refrain calibrate` measures in five starts, computation what each rank takes alone
 (`refrain solo --times`, the median of five runs), from message logs of one recorded run; the simulator knows nothing
 else. Where the arrays of the ranks are larger than their caches (marked * in the table) both ranks run at once
@@ -32,6 +36,12 @@ PROGRAMS = [("cg", (25, 40000), True), ("mg", (60, 64), True), ("multigrid", (20
             ("kernel", (20000, 20000, 4096), False), ("halo2d", (300000,), False)]
 RUNS, MOST_ERROR = 5, 0.10
 kCalibratedRanks = 2
+kAlike = 1.5  # one distance, from the least to the most
+kMostTries = 4 * RUNS
+
+
+def are_alike(a, b):
+    return max(a, b) <= kAlike * min(a, b)
 
 
 class Job:
@@ -41,6 +51,9 @@ class Job:
         self.mpi, self.ranks, self.folder = mpi, ranks, folder
         self.span = folder / f"span-{mpi}.so"
         self.compile(common.ROOT / "bench/span.c", self.span, "-shared", "-fPIC")
+        self.distance = folder / "core_distance"
+        common.run(["cc", "-std=c11", "-O2", "-o", self.distance, common.ROOT / "bench/core_distance.c", "-lpthread"])
+        self.machines = []  # [(distance of the cores, machine file)]
 
     def compile(self, source, binary, *flags):
         common.run([f"mpicc.{self.mpi}", "-std=c11", "-O2", "-g", *flags, "-o", binary, source, "-lm"])
@@ -58,13 +71,44 @@ class Job:
         self.run(command, [str(self.span)], {"SPAN_FILE": str(file)})
         return float(file.read_text())
 
-    def calibrate(self):
+    def core_distance(self):
+        return float(common.run([self.distance])) or 1.0  # one core: always the same
+
+    def gather(self, step, wanted=None):
+        """What `step(number)` gives, RUNS times at one distance of the cores (`wanted`, or the first that has as many),
+        and that distance; what came most often where none has."""
+        groups = []
+        for number in range(kMostTries):
+            before = self.core_distance()
+            result = step(number)
+            after = self.core_distance()
+            if not are_alike(before, after):
+                continue
+            group = next((group for group in groups if are_alike(group[0], after)), None)
+            if group is None:
+                groups.append(group := (after, []))
+            group[1].append(result)
+            if len(group[1]) == RUNS and (wanted is None or are_alike(wanted, after)):
+                return group
+        if not groups:
+            common.fail(f"the distance of the cores changed in each of {kMostTries} steps")
+        return max(groups, key=lambda group: (wanted is not None and are_alike(wanted, group[0]), len(group[1])))
+
+    def machine_at(self, distance):
         """Several starts, as a program's own differs from any one of them."""
-        machine = self.folder / f"{self.mpi}.toml"
-        starts = [self.folder / f"{self.mpi}.{start}.jsonl" for start in range(RUNS)]
-        for raw in starts:
+        known = next((machine for at, machine in self.machines if are_alike(at, distance)), None)
+        if known is not None:
+            return known
+        machine = self.folder / f"{self.mpi}.{len(self.machines)}.toml"
+
+        def start(number):
+            raw = self.folder / f"{self.mpi}.{len(self.machines)}.{number}.jsonl"
             self.run([common.REFRAIN, "calibrate", "--force", "--raw", raw, "-o", machine], ranks=kCalibratedRanks)
+            return raw
+
+        at, starts = self.gather(start, distance)
         common.run([common.REFRAIN, "calibrate", *starts, "--force", "-o", machine])
+        self.machines.append((at, machine))
         return machine
 
     def program(self, name, words):
@@ -89,8 +133,8 @@ def vectors_of_ranks(job, trace, command, file, at_once, turn):
                     *(["--concurrent"] if at_once else []), "--", *command])
 
 
-def predict(job, machine, name, words, at_once, recorded):
-    command, runs = job.program(name, words), []
+def predict(job, name, words, at_once, recorded):
+    command = job.program(name, words)
     vectors = job.folder / f"{name}.{job.mpi}.rfv"
     vectors.unlink(missing_ok=True)
     job.seconds(command)  # the files are in memory
@@ -99,9 +143,15 @@ def predict(job, machine, name, words, at_once, recorded):
         job.record(command, at_once, trace)
     else:
         trace = recorded / trace.name
-    for turn in range(RUNS):
-        runs.append(job.seconds(command))
-        vectors_of_ranks(job, trace, command, vectors, at_once, turn)
+
+    def turn(number):
+        seconds = job.seconds(command)
+        if number < RUNS:
+            vectors_of_ranks(job, trace, command, vectors, at_once, number)
+        return seconds
+
+    distance, runs = job.gather(turn)
+    machine = job.machine_at(distance)
     said = json.loads(common.run([common.REFRAIN, "predict", trace, "--machine", machine, "--times", vectors,
                                   "--format", "json"]))
     measured, predicted = statistics.median(runs), said["predicted_ns"] * 1e-9
@@ -109,7 +159,8 @@ def predict(job, machine, name, words, at_once, recorded):
     computed = sum(row["comp_ns"] for row in said["ranks"]) / len(said["ranks"])
     return {"mpi": job.mpi, "program": name + ("*" if at_once else ""), "measured_s": measured,
             "predicted_s": predicted,
-            "error": (measured - predicted) / measured, "spread": (max(runs) - min(runs)) / measured,
+            "error": (measured - predicted) / measured, "core_distance_ns": distance,
+            "spread": (max(runs) - min(runs)) / measured,
             "low_s": low, "high_s": high, "inside": sum(low <= t <= high for t in runs), "runs_s": runs,
             "computing": computed / said["predicted_ns"], "calls": said["calls"]}
 
@@ -126,10 +177,11 @@ def record_into(job, place, only):
 
 def show(result, path):
     common.print_table(["program", "MPI", "measured_s", "predicted_s", "error", "spread", "low_s", "high_s", "inside",
-                        "computing", "calls"],
+                        "computing", "calls", "core_ns"],
                        [[r["program"], r["mpi"], f"{r['measured_s']:.4f}", f"{r['predicted_s']:.4f}",
                          f"{r['error']:.3f}", f"{r['spread']:.3f}", f"{r['low_s']:.4f}", f"{r['high_s']:.4f}",
-                         f"{r['inside']}/{RUNS}", f"{r['computing']:.2f}", r["calls"]] for r in result])
+                         f"{r['inside']}/{RUNS}", f"{r['computing']:.2f}", r["calls"],
+                         f"{r['core_distance_ns']:.0f}"] for r in result])
     print(f"written: {path}")
 
 
@@ -147,11 +199,10 @@ def run(arguments, folder):
         if arguments.record_into:
             record_into(job, pathlib.Path(arguments.record_into).resolve(), arguments.only)
             continue
-        machine = job.calibrate()
         for name, words, at_once in PROGRAMS:
             if arguments.only in (None, name):
                 common.progress(f"{mpi}: {name}")
-                result.append(predict(job, machine, name, words, at_once, recorded))
+                result.append(predict(job, name, words, at_once, recorded))
                 path.write_text(json.dumps(result, indent=1), encoding="utf-8")
     common.progress("")
     if arguments.record_into:

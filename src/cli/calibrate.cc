@@ -100,12 +100,11 @@ int fit(const CalibrateArguments& options, const std::vector<std::string>& files
   machine.name = options.name.empty() ? measured_on : options.name;
   std::string origin = "Measured by refrain calibrate on " +
                        (measured_on.empty() ? std::string("a machine") : measured_on) + ".";
-  for (const report::CalibratedDistance& one : found) {
-    const std::string warning = report::calibrate_warning(one);
-    if (warning.empty()) continue;
-    std::fprintf(stderr, "refrain: %s\n", warning.c_str());
-    origin += " Warning: " + warning + ".";
-  }
+  for (const report::CalibratedDistance& one : found)
+    for (const std::string& warning : report::calibrate_warnings(one)) {
+      std::fprintf(stderr, "refrain: %s\n", warning.c_str());
+      origin += " Warning: " + warning + ".";
+    }
   const auto write = [](const std::string& path, const std::string& text, const char* what) {
     return path.empty() ? base::Status(base::Done{})
                         : format::write_file_atomically(path, text, what);

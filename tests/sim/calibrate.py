@@ -91,6 +91,20 @@ class Calibrate(unittest.TestCase):
         self.assertEqual((joined["starts"], joined["samples"]), (2, 2 * found["samples"]))
         for one, both in zip(found["ranges"], joined["ranges"]):
             self.assertAlmostEqual(one["o_send"]["value"], both["o_send"]["value"], places=6)
+        # With a start whose cores are three times as far, it warns, here and in the file.
+        with open(self.path("raw.jsonl"), encoding="utf-8") as near, \
+                open(self.path("far.jsonl"), "w", encoding="utf-8") as far:
+            for line in map(json.loads, near):
+                far.write(json.dumps({**line, "ns": [3 * ns for ns in line["ns"]]} if "ns" in line else line) + "\n")
+        uneven = refrain("calibrate", self.path("raw.jsonl"), self.path("far.jsonl"), "-o", self.path("uneven.toml"),
+                         "--format", "json")
+        self.assertEqual((uneven.returncode, len(uneven.stderr.splitlines())), (GOOD, 1), uneven.stderr)
+        self.assertIn("in round 1 of start 2: the ranks were not always equally far", uneven.stderr)
+        self.assertIn("not always equally far", text_of(self.path("uneven.toml")))
+        said = json.loads(uneven.stdout)["distances"][0]
+        self.assertEqual((joined["is_uneven"], said["is_uneven"]), (False, True))
+        (near,), (far,) = said["shortest_ns"]
+        self.assertAlmostEqual(far, 3 * near, places=3)
         # And simulate takes it.
         heat = os.path.join(HERE, "..", "corpus", "heat-1.5-exact.rfn")
         said = refrain("simulate", heat, "--machine", machine)

@@ -17,7 +17,7 @@ struct CalibratedDistance {
   size_t starts = 1;  // of the ranks that measured
 };
 // One line each, without an end, of what makes the numbers doubtful; empty where nothing does.
-std::string calibrate_warning(const CalibratedDistance& one);
+std::vector<std::string> calibrate_warnings(const CalibratedDistance& one);
 
 // `self`: messages of a rank to itself, if they were measured.
 std::string calibrate_text(const std::vector<CalibratedDistance>& found,

@@ -42,6 +42,7 @@ class Fitter {
     const Solution best = solve(curves_, pieces_);
     draw();
     write(best);
+    take_shortest();
     out_.half_trips = curves_.trips;
     out_.sends = curves_.sends;
     out_.receives = curves_.receives;
@@ -71,6 +72,28 @@ class Fitter {
     curves_ = curves_of(means);
     if (samples_.starts < 2) return;
     for (const std::vector<Estimate>& one : of_starts) of_starts_.push_back(curves_of(one));
+  }
+
+  void take_shortest() {
+    const SampleCell* shortest = nullptr;
+    for (const SampleCell& cell : samples_.cells)
+      if (cell.test == SampleTest::kPingPong &&
+          (shortest == nullptr || cell.bytes < shortest->bytes))
+        shortest = &cell;
+    take_rounds(*shortest);
+    for (const SampleCell& other : shortest->other_starts) take_rounds(other);
+  }
+
+  void take_rounds(const SampleCell& of) {
+    auto begin = of.ns.begin();
+    for (size_t round = 0; round < of.lines.size(); ++round) {
+      std::vector<double> one(begin, begin + static_cast<std::ptrdiff_t>(of.lines[round]));
+      begin += static_cast<std::ptrdiff_t>(one.size());
+      if (one.empty()) continue;
+      const auto middle = one.begin() + static_cast<std::ptrdiff_t>(one.size() / 2);
+      std::nth_element(one.begin(), middle, one.end());
+      out_.shortest.push_back({of.start, round, *middle / 2});
+    }
   }
 
   // `by_cell`: of each cell of the samples.
@@ -316,6 +339,13 @@ Limits fit_limits(const Samples& samples) {
   const uint64_t limit = fit_limit(samples, SampleTest::kProbed, kReceiver);
   if (limit > out.eager) out.acknowledged = std::exchange(out.eager, limit);
   return out;
+}
+
+bool FittedProtocol::is_uneven() const {
+  constexpr double kUneven = 1.5;
+  const auto [least, most] = std::minmax_element(
+      shortest.begin(), shortest.end(), [](const Round& a, const Round& b) { return a.ns < b.ns; });
+  return least != shortest.end() && most->ns > kUneven * least->ns;
 }
 
 base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options) {

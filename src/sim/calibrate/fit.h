@@ -34,6 +34,14 @@ struct FittedProtocol {
   // By size; times in ns: half a round trip, the call that sends, the wait that receives.
   Curve half_trips, sends, receives;
   uint64_t samples = 0, outliers = 0;
+  // Half a round trip of the shortest message, ns: the median in each round of each start.
+  struct Round {
+    size_t start = 0, round = 0;  // from 0 on
+    double ns = 0;
+  };
+  std::vector<Round> shortest;
+  // They differ by more than starts do by where their memory lies: cores were not equally far.
+  bool is_uneven() const;
 };
 
 base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options);
