@@ -88,14 +88,15 @@ void refrain_entry_release(refrain_entry* entry);
 
 /* -- boards -- */
 
-/* workers: threads that run jobs; 0: none, refrain_blackboard_wait() runs the jobs itself, in the
- * order in which they were made; below 0: one for each core. most_bytes: of payload in entries that
- * were submitted; 0: no bound. NULL: no memory, or no threads. */
+/* workers: threads that run jobs, beside those in refrain_blackboard_wait(); 0: none, the jobs run
+ * in the order in which they were made; below 0: one for each core. most_bytes: of payload in
+ * entries that were submitted; 0: no bound. NULL: no memory, or no threads. */
 refrain_blackboard* refrain_blackboard_new(int workers, size_t most_bytes);
 /* Waits, as below, and frees it with its sources and all entries that wait. Not inside of an
  * operation. */
 void refrain_blackboard_free(refrain_blackboard* board);
-/* Until no job is left, of any thread. REFRAIN_BOARD_EINVALID inside of an operation. */
+/* Runs jobs until none is left, of any thread: so the caller holds no lock that an operation takes.
+ * REFRAIN_BOARD_EINVALID inside of an operation. */
 int refrain_blackboard_wait(refrain_blackboard* board);
 
 /* 1 when no job is left at this moment, of any thread, and nobody submits; else 0. Does not wait.

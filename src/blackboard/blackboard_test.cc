@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,23 @@ TEST(Blackboard, EntriesAreWritableAtOneReference) {
   const EntryRef second = first;
   EXPECT_EQ(refrain_entry_write(entry), nullptr);
   EXPECT_EQ(refrain_entry_new(1, SIZE_MAX - 8), nullptr);
+}
+
+// Two jobs that wait for each other, and one worker: the other is run by the thread that waits.
+TEST(Blackboard, WhoWaitsRunsJobsToo) {
+  Board board(1);
+  std::atomic<int> begun{0};
+  std::atomic<int> alone{0};
+  board.add({1}, [&](refrain_blackboard*, refrain_entry* const*, const Payloads&) {
+    begun.fetch_add(1);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (begun.load() < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    if (begun.load() < 2) alone.fetch_add(1);
+  });
+  board.submit(1, 0);
+  board.submit(1, 1);
+  board.wait();
+  EXPECT_EQ(alone.load(), 0);
 }
 
 TEST(Blackboard, TheOnlySourceOfAnEntryMayWriteToIt) {

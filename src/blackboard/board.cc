@@ -35,7 +35,7 @@ refrain_blackboard::refrain_blackboard(int workers, size_t most_bytes)
     : most_bytes_(most_bytes),
       account_(refrain::blackboard::Account::open(most_bytes != 0)),
       jobs_(static_cast<size_t>(workers)),
-      under_way_(*account_) {
+      under_way_(*account_, jobs_) {
   try {
     for (int i = 0; i < workers; ++i)
       workers_.emplace_back([this, i] { work(static_cast<size_t>(i)); });
@@ -58,7 +58,8 @@ refrain_blackboard::~refrain_blackboard() {
 }
 
 void refrain_blackboard::stop() {
-  jobs_.stop();
+  is_stopped_.store(true);
+  jobs_.wake_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
@@ -238,20 +239,21 @@ void refrain_blackboard::work(size_t worker) {
   for (;;) {
     while (jobs_.try_pop(&job)) run(std::exchange(job, Job()), runner);
     runner.put_back();
-    if (!jobs_.pop(&job)) return;
+    if (!jobs_.pop(&job, [this] { return is_stopped_.load(); })) return;
     run(std::exchange(job, Job()), runner);
   }
 }
 
 int refrain_blackboard::wait() {
   if (is_in_operation()) return REFRAIN_BOARD_EINVALID;
-  if (workers_.empty()) {
-    Runner runner(under_way_, *account_);
-    Job job;
+  Runner runner(under_way_, *account_);
+  Job job;
+  do {
     while (jobs_.try_pop(&job)) run(std::exchange(job, Job()), runner);
-  }
-  under_way_.wait();
-  return 0;
+    runner.put_back();
+    if (!jobs_.pop(&job, [this] { return is_idle(); })) return 0;
+    run(std::exchange(job, Job()), runner);
+  } while (true);
 }
 
 void refrain_blackboard::count(refrain_blackboard_counts* counts) const {

@@ -14,6 +14,7 @@
 #include "blackboard/entry.h"
 #include "blackboard/job_queues.h"
 #include "blackboard/runner.h"
+#include "blackboard/short_lock.h"
 #include "blackboard/source.h"
 #include "blackboard/under_way.h"
 
@@ -51,11 +52,12 @@ struct refrain_blackboard {
   refrain::blackboard::Account* const account_;
   refrain::blackboard::JobQueues jobs_;
   std::vector<std::thread> workers_;
+  std::atomic<bool> is_stopped_{false};
 
   // Whoever submits locks one of them, whoever changes the table locks all. Each counts what was
   // submitted under it.
   struct alignas(64) TableLock {
-    std::mutex lock;
+    refrain::blackboard::ShortLock lock;
     uint64_t entries = 0, unwanted = 0, jobs = 0;
   };
   class WholeTable;

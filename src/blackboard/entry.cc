@@ -1,12 +1,12 @@
 #include "blackboard/entry.h"
 
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <string_view>
 #include <vector>
 
+#include "blackboard/entry_memory.h"
 #include "blackboard/runner.h"
 
 namespace refrain::blackboard {
@@ -70,7 +70,7 @@ refrain_type refrain_type_of(const char* level, const char* name) {
 
 refrain_entry* refrain_entry_new(refrain_type type, size_t bytes) {
   if (bytes > SIZE_MAX / 2) return nullptr;
-  void* const memory = std::malloc(sizeof(refrain_entry) + bytes);
+  void* const memory = refrain::blackboard::take_memory(sizeof(refrain_entry) + bytes);
   return memory == nullptr ? nullptr : new (memory) refrain_entry{type, bytes, 1, nullptr};
 }
 
@@ -95,7 +95,7 @@ void refrain_entry_release(refrain_entry* entry) {
   refrain::blackboard::Account* const account = entry->account.load(std::memory_order_relaxed);
   const size_t bytes = entry->bytes;
   entry->~refrain_entry();
-  std::free(entry);
+  refrain::blackboard::give_memory(entry, sizeof(refrain_entry) + bytes);
   if (account == nullptr) return;
   Runner* const runner = Runner::of_thread();
   if (runner != nullptr && runner->counts_for(account))

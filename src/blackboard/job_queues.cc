@@ -1,8 +1,8 @@
 #include "blackboard/job_queues.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 namespace refrain::blackboard {
@@ -19,6 +19,7 @@ struct Place {
   uint64_t random;
   size_t number;
   uint32_t own_in_a_row = 0;
+  bool found_few = false;  // in the last queue of another thread that had any
   const JobQueues* worker_of = nullptr;
   size_t worker = 0;  // its number there
 };
@@ -40,15 +41,12 @@ size_t next_random() {
   return state >> 16;
 }
 
-// Whoever has the lock of a queue gives it back within some hundred instructions: shorter than to
-// be put to sleep.
-std::unique_lock<std::mutex> locked(std::mutex& lock) {
-  constexpr int kTries = 200;
-  for (int i = 0; i < kTries; ++i) {
-    if (lock.try_lock()) return {lock, std::adopt_lock};
-    for (volatile int pause = 0; pause < 8;) pause = pause + 1;
+// A thread that is as fast as the one that submits would take each job as soon as it is there: then
+// the lock and the jobs go from core to core each time, which takes longer than a short job does.
+void let_jobs_gather() {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
+  while (std::chrono::steady_clock::now() < until) {
   }
-  return std::unique_lock(lock);
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ JobQueues::Queue& JobQueues::own_queue() {
 void JobQueues::push(std::vector<Job>& jobs) {
   {
     Queue& queue = own_queue();
-    const std::unique_lock lock = locked(queue.lock);
+    const std::lock_guard lock(queue.lock);
     for (Job& job : jobs) queue.jobs.push_back(std::move(job));
     queue.count.store(queue.jobs.size());
   }
@@ -92,7 +90,7 @@ void JobQueues::wake(size_t jobs) {
 bool JobQueues::take_own(Job* job) {
   Queue& queue = own_queue();
   if (queue.count.load(std::memory_order_relaxed) == 0) return false;
-  const std::unique_lock lock = locked(queue.lock);
+  const std::lock_guard lock(queue.lock);
   if (queue.jobs.empty()) return false;
   *job = std::move(queue.jobs.front());
   queue.jobs.pop_front();
@@ -120,10 +118,11 @@ bool JobQueues::steal(Job* job) {
     queue.count.store(queue.jobs.size(), std::memory_order_relaxed);
   }
   if (count == 0) return false;
+  place().found_few = count < kMostStolen;
   *job = std::move(taken[0]);
   if (count == 1) return true;
   {
-    const std::unique_lock lock = locked(own.lock);
+    const std::lock_guard lock(own.lock);
     own.jobs.insert(own.jobs.end(), std::make_move_iterator(taken.begin() + 1),
                     std::make_move_iterator(taken.begin() + static_cast<std::ptrdiff_t>(count)));
     own.count.store(own.jobs.size());
@@ -142,31 +141,18 @@ bool JobQueues::try_pop(Job* job) {
   uint32_t& in_a_row = place().own_in_a_row;
   // A sweep passes over queues that somebody else has locked: while there are jobs, look again.
   do {
-    if (++in_a_row < kOwnInARow && take_own(job)) return true;
+    if (++in_a_row < kOwnInARow) {
+      if (take_own(job)) return true;
+      if (place().found_few) let_jobs_gather();
+    }
     in_a_row = 0;
     if (steal(job)) return true;
   } while (is_any_queued());
   return false;
 }
 
-bool JobQueues::pop(Job* job) {
-  constexpr int kLooks = 10;
-  for (;;) {
-    for (int look = 0; look < kLooks; ++look) {
-      if (try_pop(job)) return true;
-      if (stopped_.load()) return false;
-      for (int i = 0; i < look; ++i) std::this_thread::yield();
-    }
-    std::unique_lock lock(sleep_lock_);
-    sleepers_.fetch_add(1);
-    wake_.wait(lock, [&] { return is_any_queued() || stopped_.load(); });
-    sleepers_.fetch_sub(1);
-  }
-}
-
-void JobQueues::stop() {
+void JobQueues::wake_all() {
   const std::lock_guard lock(sleep_lock_);
-  stopped_.store(true);
   wake_.notify_all();
 }
 

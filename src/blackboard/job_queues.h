@@ -3,7 +3,7 @@
 // is empty, it sweeps the others from a random place on and takes several jobs at once. So threads
 // seldom meet at a lock, and what a job makes is seldom taken by another core.
 //
-// Threads: all functions at any time; stop() once.
+// Threads: all functions at any time.
 #pragma once
 
 #include <array>
@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "blackboard/short_lock.h"
 #include "blackboard/source.h"
 #include "refrain/blackboard.h"
 
@@ -62,13 +64,15 @@ class JobQueues {
   void push(std::vector<Job>& jobs);
   // False when there is none at this moment.
   bool try_pop(Job* job);
-  // Waits for one: looks for a while, less and less often, then sleeps. False after stop().
-  bool pop(Job* job);
-  void stop();
+  // Waits for one: looks for a while, less and less often, then sleeps. False when `is_over` says
+  // so, which is asked again after wake_all().
+  template <class IsOver>
+  bool pop(Job* job, const IsOver& is_over);
+  void wake_all();
 
  private:
   struct alignas(64) Queue {
-    std::mutex lock;
+    ShortLock lock;
     std::atomic<size_t> count{0};  // of jobs; changed by who has the lock
     std::deque<Job> jobs;
   };
@@ -83,9 +87,24 @@ class JobQueues {
   const size_t workers_;
   std::vector<Queue> queues_;
   std::atomic<int64_t> sleepers_{0};
-  std::atomic<bool> stopped_{false};
   std::mutex sleep_lock_;
   std::condition_variable wake_;
 };
+
+template <class IsOver>
+bool JobQueues::pop(Job* job, const IsOver& is_over) {
+  constexpr int kLooks = 10;
+  for (;;) {
+    for (int look = 0; look < kLooks; ++look) {
+      if (try_pop(job)) return true;
+      if (is_over()) return false;
+      for (int i = 0; i < look; ++i) std::this_thread::yield();
+    }
+    std::unique_lock lock(sleep_lock_);
+    sleepers_.fetch_add(1);
+    wake_.wait(lock, [&] { return is_any_queued() || is_over(); });
+    sleepers_.fetch_sub(1);
+  }
+}
 
 }  // namespace refrain::blackboard

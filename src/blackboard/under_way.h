@@ -5,18 +5,17 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 
 #include "blackboard/entry.h"
+#include "blackboard/job_queues.h"
 
 namespace refrain::blackboard {
 
 class UnderWay {
  public:
-  // `account`: who waits for room there learns that nobody will give any.
-  explicit UnderWay(Account& account) : account_(account) {}
+  // Who waits for room in the account or for jobs learns when there will be none.
+  UnderWay(Account& account, JobQueues& jobs) : account_(account), jobs_(jobs) {}
 
   void begin(int64_t more) {
     if (more > 0) count_.fetch_add(more);
@@ -25,16 +24,14 @@ class UnderWay {
     if (less > 0 && count_.fetch_sub(less) == less) tell();
   }
   bool is_nothing() const { return count_.load() == 0; }
-  void wait();
 
  private:
   void tell();
 
   Account& account_;
+  JobQueues& jobs_;
   // What changes with every entry shares a line of the cache with nothing else.
   alignas(64) std::atomic<int64_t> count_{0};
-  alignas(64) std::mutex lock_;
-  std::condition_variable nothing_;
 };
 
 }  // namespace refrain::blackboard
