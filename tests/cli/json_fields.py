@@ -75,6 +75,21 @@ class JsonFields(unittest.TestCase):
                     found.setdefault(name, words[0])
         self.assertEqual(found, {}, "fields that docs/json.md lacks, and the verb that has them")
 
+    def test_the_parts_of_the_report_are_in_the_documents(self):
+        with open(os.path.join(options.docs, "json.md"), encoding="utf-8") as f:
+            known = set(re.findall(r"`([\w.]+)(?:\[\])?`", f.read()))
+        newest = max(glob.glob(os.path.join(options.corpus, "heat-*-exact.rfn")))
+        with tempfile.TemporaryDirectory(prefix="refrain-json-") as folder:
+            out = os.path.join(folder, "report.json")
+            subprocess.run([options.refrain, "report", newest, "--format", "json", "-o", out], check=True,
+                           stdout=subprocess.DEVNULL, timeout=120)
+            with open(out, encoding="utf-8") as f:
+                parts = json.load(f)
+        self.assertEqual(set(parts) - known, set())
+        self.assertEqual(set(parts["verdict"]) - known, set())
+        columns = {name for name in known if name.startswith(("matrix.", "waits."))}
+        self.assertEqual(columns - set(parts["columns"]), set())
+
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
