@@ -49,7 +49,8 @@ void add_row(Command& verb, const options::OptionRow& row, Parsed& parsed) {
       verb.add_option(row.words, parsed.values[i], help_of(row))->envname(row.variable);
   if (row.option == RecordOption::kClockInterval)
     option->transform(seconds_with_unit(0.001, 1e9))->type_name("SECONDS");
-  if (row.option == RecordOption::kCallPath) option->check(whole_number(0, 32))->type_name("DEPTH");
+  if (row.option == RecordOption::kCallPath)
+    option->check(whole_number(0, options::kMostCallPath))->type_name("DEPTH");
   if (*row.otherwise != '\0') option->capture_default_str();
 }
 

@@ -72,6 +72,8 @@ struct OptionRow {
   const char* help;       // %s: the MPIs that this build has recorders for
 };
 
+inline constexpr uint32_t kMostCallPath = 32;
+
 // In the order of the help, which is that of RecordOption.
 inline constexpr OptionRow kRecordRows[] = {
     {RecordOption::kOutput, OptionKind::kText, "-o,--output", "REFRAIN_OUTPUT", "run.rfn",

@@ -28,15 +28,28 @@ bool is_special(std::string_view word) {
   return word.empty() || word[0] == '-' || word[0] == '[' || word[0] == '{' || word[0] == '+';
 }
 
-// A number is read where it has its default only: it has a check of its own, or a unit.
+// A whole number without a sign or a unit, in the range of its option.
+bool is_plain_number(const OptionRow& row, std::string_view value) {
+  constexpr size_t kMostDigits = 6;
+  if (value == row.otherwise) return true;
+  if (value.empty() || value.size() > kMostDigits || value[0] == '0') return value == "0";
+  if (value.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  return row.option != options::RecordOption::kCallPath ||
+         std::strtoul(std::string(value).c_str(), nullptr, 10) <= options::kMostCallPath;
+}
+
+bool is_plain_value(const OptionRow& row, std::string_view value) {
+  return row.kind == OptionKind::kNumber ? is_plain_number(row, value) : !is_special(value);
+}
+
 bool read_variable(const OptionRow& row, RecordOptions& options) {
   const std::string_view value = variable(row.variable);
   if (value.empty()) return true;
   options.give(row.option, std::string(value));
   switch (row.kind) {
-    case OptionKind::kNumber: return value == row.otherwise;
     case OptionKind::kFlag: return value == "0" || value == "1";
-    case OptionKind::kText: return !is_special(value);
+    case OptionKind::kNumber:
+    case OptionKind::kText: return is_plain_value(row, value);
   }
   return false;
 }
@@ -56,7 +69,7 @@ bool has_name(const OptionRow& row, std::string_view name) {
 
 const OptionRow* find_option(std::string_view name) {
   for (const OptionRow& row : kRecordRows)
-    if (row.kind != OptionKind::kNumber && has_name(row, name)) return &row;
+    if (has_name(row, name)) return &row;
   return nullptr;
 }
 
@@ -80,7 +93,7 @@ bool read_plain_line(const Words& words, RecordOptions& options, Words& rest) {
     }
     if (!is_joined && at == words.size()) return false;
     const std::string_view value = is_joined ? word.substr(sign + 1) : words[at++];
-    if (is_special(value)) return false;
+    if (!is_plain_value(*row, value)) return false;
     options.give(row->option, std::string(value));
   }
   const size_t program = at < words.size() && words[at] == "--" ? at + 1 : at;

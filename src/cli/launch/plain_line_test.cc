@@ -54,11 +54,29 @@ TEST_F(PlainLine, LeavesAllElseToOthers) {
   for (const Words& words :
        {Words{}, Words{"--"}, Words{"--help"}, Words{"-o"}, Words{"-oa.rfn", "./app"},
         Words{"--output", "--quiet", "./app"}, Words{"--quiet=1", "./app"},
-        Words{"--tming", "exact", "./app"}, Words{"-o", "a", "-o", "b", "./app"},
-        Words{"--callpath", "4", "./app"}, Words{"--", "-x"}, Words{"-o", "", "./app"}})
+        Words{"--tming", "exact", "./app"}, Words{"-o", "a", "-o", "b", "./app"}, Words{"--", "-x"},
+        Words{"-o", "", "./app"}})
     EXPECT_FALSE(read(words).is_plain);
-  setenv("REFRAIN_CALLPATH", "4", 1);
-  EXPECT_FALSE(read({"./app"}).is_plain);
+}
+
+TEST_F(PlainLine, TakesWholeNumbersInTheirRange) {
+  for (const char* number : {"0", "4", "32"}) {
+    const Line line = read({"--callpath", number, "./app"});
+    ASSERT_TRUE(line.is_plain) << number;
+    EXPECT_EQ(line.options[RecordOption::kCallPath], number);
+    setenv("REFRAIN_CALLPATH", number, 1);
+    EXPECT_EQ(read({"./app"}).options[RecordOption::kCallPath], number);
+    unsetenv("REFRAIN_CALLPATH");
+  }
+  for (const char* number : {"33", "-1", "+4", "04", "4.0", "4s", "", "x", "9999999"}) {
+    EXPECT_FALSE(read({"--callpath", number, "./app"}).is_plain) << number;
+    EXPECT_FALSE(read({std::string("--callpath=") + number, "./app"}).is_plain) << number;
+    setenv("REFRAIN_CALLPATH", number, 1);
+    EXPECT_EQ(read({"./app"}).is_plain, *number == '\0') << number;
+    unsetenv("REFRAIN_CALLPATH");
+  }
+  EXPECT_TRUE(read({"--clock-interval", "60", "--node-size=16", "./app"}).is_plain);
+  EXPECT_FALSE(read({"--clock-interval", "1m", "./app"}).is_plain);
 }
 
 TEST_F(PlainLine, TakesEveryOptionOfTheTable) {
@@ -66,19 +84,16 @@ TEST_F(PlainLine, TakesEveryOptionOfTheTable) {
     const std::string names = row.words;
     const std::string name = names.substr(names.find("--"));
     const bool is_flag = row.kind == options::OptionKind::kFlag;
-    const Words words = is_flag ? Words{name, "./app"} : Words{name, "x", "./app"};
+    const std::string value = row.kind == options::OptionKind::kText ? "x" : "1";
+    const Words words = is_flag ? Words{name, "./app"} : Words{name, value, "./app"};
     const Line line = read(words);
-    EXPECT_EQ(line.is_plain, row.kind != options::OptionKind::kNumber) << name;
-    if (line.is_plain) {
-      EXPECT_EQ(line.options[row.option], is_flag ? "1" : "x") << name;
-    }
-    setenv(row.variable, is_flag ? "1" : "y", 1);
+    ASSERT_TRUE(line.is_plain) << name;
+    EXPECT_EQ(line.options[row.option], value) << name;
+    setenv(row.variable, value.c_str(), 1);
     const Line said = read({"./app"});
     unsetenv(row.variable);
-    EXPECT_EQ(said.is_plain, row.kind != options::OptionKind::kNumber) << row.variable;
-    if (said.is_plain) {
-      EXPECT_EQ(said.options[row.option], is_flag ? "1" : "y") << row.variable;
-    }
+    ASSERT_TRUE(said.is_plain) << row.variable;
+    EXPECT_EQ(said.options[row.option], value) << row.variable;
   }
 }
 
