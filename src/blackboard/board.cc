@@ -248,12 +248,12 @@ int refrain_blackboard::wait() {
   if (is_in_operation()) return REFRAIN_BOARD_EINVALID;
   Runner runner(under_way_, *account_);
   Job job;
-  do {
+  for (;;) {
     while (jobs_.try_pop(&job)) run(std::exchange(job, Job()), runner);
     runner.put_back();
     if (!jobs_.pop(&job, [this] { return is_idle(); })) return 0;
     run(std::exchange(job, Job()), runner);
-  } while (true);
+  }
 }
 
 void refrain_blackboard::count(refrain_blackboard_counts* counts) const {

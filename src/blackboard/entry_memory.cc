@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -114,20 +115,26 @@ Magazines::~Magazines() {
 }
 
 Magazines* magazines() {
-#if defined(__SANITIZE_ADDRESS__)
-  return nullptr;  // it is to see what is freed
-#else
-  if (g_magazines == nullptr && !g_has_ended) {
+  if (g_magazines == nullptr && !g_has_ended && keeps_memory()) {
     thread_local Magazines of_thread;
     g_magazines = &of_thread;
   }
   return g_magazines;
-#endif
 }
 
 size_t size_of(size_t bytes) { return (bytes - 1) / kStep; }
 
 }  // namespace
+
+bool keeps_memory() {
+#if defined(__SANITIZE_ADDRESS__)
+  return false;
+#elif defined(__has_feature)
+  return !__has_feature(address_sanitizer);
+#else
+  return true;
+#endif
+}
 
 void* take_memory(size_t bytes) {
   const size_t size = size_of(bytes);

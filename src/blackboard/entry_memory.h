@@ -15,5 +15,7 @@ namespace refrain::blackboard {
 void* take_memory(size_t bytes);
 // `bytes` as it was taken with.
 void give_memory(void* memory, size_t bytes);
+// False with the address sanitizer, which is to see what is freed.
+bool keeps_memory();
 
 }  // namespace refrain::blackboard
