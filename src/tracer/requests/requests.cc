@@ -1,6 +1,11 @@
 #include "tracer/requests/requests.h"
 
+#include <algorithm>
+
 namespace refrain::tracer {
+
+// Before the entries that they list.
+RequestTable::~RequestTable() { arrays_.clear(); }
 
 uint32_t RequestTable::take_position(uint32_t pool) {
   if (pool >= pools_.size()) pools_.resize(pool + 1);
@@ -65,6 +70,7 @@ void RequestTable::index_by_variable(RequestEntry& e) {
 }
 
 void RequestTable::link_behind(RequestEntry& first, RequestEntry& e) {
+  if (first.is(RequestEntry::kListed)) unlist(first);
   index_by_variable(first);
   index_by_variable(e);
   e.previous = first.tail;
@@ -75,6 +81,7 @@ void RequestTable::link_behind(RequestEntry& first, RequestEntry& e) {
 void RequestTable::link_first(RequestEntry& e) {
   const uint32_t head = heads_.find(e.key);
   if (head == KeyIndex::kMissing) return link_last(e);
+  if (at(head).is(RequestEntry::kListed)) unlist(at(head));
   index_by_variable(at(head));
   index_by_variable(e);
   e.state |= RequestEntry::kLinked;
@@ -99,6 +106,7 @@ void RequestTable::unlink(RequestEntry& e) {
 }
 
 void RequestTable::rename(RequestEntry& e, uint64_t key) {
+  if (e.is(RequestEntry::kListed)) unlist(e);
   if (e.is(RequestEntry::kIndexed)) {
     const uint64_t indexed = variable_key(e.key, e.variable);
     if (by_variable_.find(indexed) == e.index) by_variable_.erase(indexed);
@@ -127,16 +135,84 @@ RequestEntry* RequestTable::claim_in_chain(uint32_t head, uint64_t key, const vo
 }
 
 void RequestTable::give_back_all() {
+  in_use_ = nullptr;
+  arrays_.clear();
   for (uint32_t i = 0; i < made_; ++i)
     if (at(i).is(RequestEntry::kLive) && at(i).is(RequestEntry::kClaimed)) give_back(at(i));
 }
 
 void RequestTable::remove_shared(RequestEntry& e) {
   if (!e.is(RequestEntry::kLive)) return;
+  if (e.is(RequestEntry::kListed)) unlist(e);
+  if (!e.is(RequestEntry::kIndexed)) {
+    heads_.erase(e.key);
+    return free_place(e);
+  }
   if (e.is(RequestEntry::kLinked)) unlink(e);
   const uint64_t key = variable_key(e.key, e.variable);
   if (by_variable_.find(key) == e.index) by_variable_.erase(key);
   free_place(e);
+}
+
+RequestArray* RequestTable::find_array(const void* address) {
+  for (const auto& array : arrays_)
+    if (array->address() == address) return array->in_use() ? nullptr : array.get();
+  return nullptr;
+}
+
+bool RequestTable::has_array_in_use() const {
+  return std::any_of(arrays_.begin(), arrays_.end(), [](const auto& a) { return a->in_use(); });
+}
+
+void RequestTable::add_array(const void* address) {
+  if (arrays_.size() < kArrays) {
+    arrays_.push_back(std::make_unique<RequestArray>(*this, address));
+    return;
+  }
+  arrays_[next_array_] = std::make_unique<RequestArray>(*this, address);
+  next_array_ = (next_array_ + 1) % kArrays;
+}
+
+void RequestTable::end_use(RequestArray& array) {
+  in_use_ = nullptr;
+  if (array.end()) return;
+  std::erase_if(arrays_, [&](const auto& a) { return a.get() == &array; });
+  next_array_ = 0;
+}
+
+void RequestTable::unlist(RequestEntry& e) {
+  if (!e.is(RequestEntry::kListed)) return;
+  e.state &= static_cast<uint8_t>(~RequestEntry::kListed);
+  const ListedAt& at = listed_[e.index];
+  at.array->forget(at.position);
+}
+
+RequestEntry* RequestTable::list(uint64_t key, RequestArray& array, size_t position) {
+  const uint32_t head = heads_.find(key);
+  if (head == KeyIndex::kMissing) return nullptr;
+  RequestEntry& e = at(head);
+  if (e.is(RequestEntry::kIndexed | RequestEntry::kClaimed)) return nullptr;
+  if (head >= listed_.size()) listed_.resize(blocks_.size() * kBlock);
+  ListedAt& where = listed_[head];
+  if (e.is(RequestEntry::kListed)) {
+    if (where.array == &array && where.position < position) return nullptr;
+    unlist(e);
+  }
+  e.state |= RequestEntry::kListed;
+  where = {&array, position};
+  return &e;
+}
+
+RequestEntry* RequestTable::claim_unlisted(uint64_t key, const void* variable) {
+  const uint32_t found = find(key, variable);
+  if (found == kNone || at(found).is(RequestEntry::kListed)) return nullptr;
+  claim(at(found));
+  return &at(found);
+}
+
+void RequestTable::claim_listed(RequestEntry& e) {
+  e.state &= static_cast<uint8_t>(~RequestEntry::kListed);
+  claim(e);
 }
 
 }  // namespace refrain::tracer

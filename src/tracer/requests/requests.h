@@ -14,8 +14,10 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "tracer/requests/request_array.h"
 #include "tracer/tables/id_pool.h"
 #include "tracer/tables/key_index.h"
 
@@ -40,6 +42,7 @@ struct RequestEntry {
   static constexpr uint8_t kSpecial = 16;  // persistent, or with a wildcard
   static constexpr uint8_t kMessage = 32;  // its status speaks of a message
   static constexpr uint8_t kKept = 64;     // its place belongs to a memo: see RequestTable::keep()
+  static constexpr uint8_t kListed = 128;  // it stands in a RequestArray
 
   uint64_t key = 0;
   const void* variable = nullptr;
@@ -88,6 +91,7 @@ class RequestTable {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   explicit RequestTable(uint16_t lane = 0) : lane_(lane) {}
+  ~RequestTable();
   RequestTable(const RequestTable&) = delete;
   RequestTable& operator=(const RequestTable&) = delete;
 
@@ -136,7 +140,7 @@ class RequestTable {
   RequestEntry& at(uint32_t index) { return blocks_[index / kBlock][index % kBlock]; }
   const RequestEntry& at(uint32_t index) const { return blocks_[index / kBlock][index % kBlock]; }
   void remove(RequestEntry& e) {
-    if (e.is(RequestEntry::kIndexed)) [[unlikely]]
+    if (e.is(RequestEntry::kIndexed | RequestEntry::kListed)) [[unlikely]]
       return remove_shared(e);
     heads_.erase(e.key);
     free_place(e);
@@ -159,8 +163,30 @@ class RequestTable {
   // Claims whose calls were left by a jump.
   void give_back_all();
 
+  // ---- long arrays that are polled (request_array.h) ----
+  // The one at the address; null: none, or one that a call under way has.
+  RequestArray* find_array(const void* address);
+  // From now on there is one, which another may have to make room for.
+  void add_array(const void* address);
+  // The call that has it begins, or is over. While it is under way none is used or added.
+  void use(RequestArray& array) { in_use_ = &array; }
+  void end_use(RequestArray& array);
+  bool has_array_in_use() const;
+  // A call begins inside of one that has an array: see claim().
+  void claim_in_use() {
+    if (in_use_ != nullptr) std::exchange(in_use_, nullptr)->claim_all();
+  }
+  // Something that its array knows of a listed entry is no longer so.
+  void unlist(RequestEntry& e);
+
  private:
+  friend class RequestArray;
   static constexpr uint32_t kBlock = 64;  // entries of a block; a power of two
+  static constexpr size_t kArrays = 4;
+  struct ListedAt {
+    RequestArray* array = nullptr;
+    size_t position = 0;
+  };
 
   static uint64_t variable_key(uint64_t key, const void* variable) {
     return key ^ (reinterpret_cast<uintptr_t>(variable) * 0x9e3779b97f4a7c15u);
@@ -195,14 +221,26 @@ class RequestTable {
   void link_behind(RequestEntry& first, RequestEntry& e);
   void link_first(RequestEntry& e);
   void unlink(RequestEntry& e);
+  // The request with this handle, if it is the only one: from now on listed there. Null: nothing is
+  // known of it, or it shares its handle, or stands further in front in this very array.
+  RequestEntry* list(uint64_t key, RequestArray& array, size_t position);
+  // find_and_claim() of what list() does not give.
+  RequestEntry* claim_unlisted(uint64_t key, const void* variable);
+  void claim_listed(RequestEntry& e);
+  uint64_t new_version() { return ++versions_; }
 
   const uint16_t lane_;
   std::vector<std::unique_ptr<RequestEntry[]>> blocks_;
   uint32_t made_ = 0;  // entries of the blocks that were ever used
   std::vector<uint32_t> free_;
   std::vector<PositionPool> pools_;
-  KeyIndex heads_;        // key -> first of its chain
-  KeyIndex by_variable_;  // variable_key() -> entry, for keys that several entries share
+  KeyIndex heads_;                // key -> first of its chain
+  KeyIndex by_variable_;          // variable_key() -> entry, for keys that several entries share
+  std::vector<ListedAt> listed_;  // by index of entries; good for those that are listed
+  uint64_t versions_ = 0;
+  RequestArray* in_use_ = nullptr;
+  size_t next_array_ = 0;  // to make room for another one
+  std::vector<std::unique_ptr<RequestArray>> arrays_;
 };
 
 }  // namespace refrain::tracer

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "tracer/symbolic/comm_ids.h"
@@ -135,6 +136,136 @@ TEST(RequestTable, ManyOfOneHandleAreCompletedInAnyOrder) {
   EXPECT_EQ(table.find(7, nullptr), RequestTable::kNone);
   table.give_back_all();
   EXPECT_NE(table.find(7, nullptr), RequestTable::kNone);
+}
+
+// An array that is remembered, beside one whose requests are all claimed by each call.
+class PolledArray : public testing::Test {
+ protected:
+  static constexpr size_t kSlots = 200;
+
+  uint32_t add(uint64_t key, const uint64_t* variable) {
+    uint32_t index = 0;
+    for (RequestTable* t : {&polled_, &plain_}) {
+      RequestEntry e;
+      e.key = key;
+      e.variable = variable;
+      e.terminal = next_;
+      e.position = t->take_position(0);
+      index = t->add(e);
+    }
+    ++next_;
+    return index;
+  }
+  // MPI_Wait on a copy of the handle.
+  void wait(uint64_t& handle) {
+    for (RequestTable* t : {&polled_, &plain_}) t->remove(*t->find_and_claim(handle, &handle));
+    handle = 0;
+  }
+  RequestArray& array() {
+    if (polled_.find_array(handles_) == nullptr) polled_.add_array(handles_);
+    return *polled_.find_array(handles_);
+  }
+  // A call with the first n, of which some end.
+  void call(size_t n, bool is_nested) {
+    RequestArray& a = array();
+    polled_.use(a);
+    a.begin(handles_, n, uint64_t{0}, [](uint64_t key) { return key; });
+    std::vector<RequestEntry*> claimed(n);
+    bool same = true;
+    for (size_t i = 0; i < n; ++i) {
+      if (handles_[i] != 0) claimed[i] = plain_.find_and_claim(handles_[i], &handles_[i]);
+      const uint64_t word = handles_[i] == 0        ? request_word::kNull
+                            : claimed[i] == nullptr ? request_word::kUnknown
+                                                    : claimed[i]->terminal;
+      ASSERT_EQ(a.words()[i], word) << i;
+      same = same && i < last_.size() && last_[i] == word;
+      if (i < last_.size()) last_[i] = word;
+    }
+    if (a.version() == last_version_) {
+      ASSERT_TRUE(same && last_.size() == n);
+    }
+    last_.assign(a.words(), a.words() + n);
+    last_version_ = a.version();
+    if (is_nested) {
+      polled_.claim_in_use();
+      for (size_t i = 0; i < n; ++i) {
+        const uint32_t expected = plain_.find(handles_[i], &handles_[i]);
+        if (handles_[i] != 0) {
+          ASSERT_EQ(polled_.find(handles_[i], &handles_[i]), expected);
+        }
+      }
+    }
+    for (size_t i = 0; i < n; ++i) {
+      if (claimed[i] == nullptr || random_() % 16 != 0) continue;
+      plain_.remove(*std::exchange(claimed[i], nullptr));
+      handles_[i] = 0;
+      a.remove(i, uint64_t{0});
+    }
+    polled_.end_use(a);
+    for (size_t i = n; i-- > 0;)
+      if (claimed[i] != nullptr) plain_.give_back(*claimed[i]);
+  }
+
+  std::mt19937 random_{7};
+  RequestTable polled_, plain_;
+  uint64_t handles_[kSlots] = {};
+  uint32_t next_ = 0;
+  std::vector<uint64_t> last_;
+  uint64_t last_version_ = 0;
+};
+
+TEST_F(PolledArray, KnowsWhatEachRequestIs) {
+  uint64_t key = 1;
+  for (int step = 0; step < 3000; ++step) {
+    uint64_t& handle = handles_[random_() % kSlots];
+    uint64_t& other = handles_[random_() % kSlots];
+    const auto what = random_() % 16;
+    if (what < 6 && handle == 0) {
+      handle = random_() % 8 == 0 ? 1 + random_() % 3 : 8 + key++ % 300;  // some share their handle
+      if (random_() % 20 != 0) add(handle, &handle);                      // some are not known
+    } else if (what < 8 && handle != 0 && plain_.find(handle, &handle) != RequestTable::kNone) {
+      wait(handle);
+    } else if (what < 9) {
+      std::swap(handle, other);
+    } else if (what < 10 && handle != 0 && plain_.find(handle, &handle) != RequestTable::kNone) {
+      for (RequestTable* t : {&polled_, &plain_})
+        t->rename(t->at(t->find(handle, &handle)), 1000 + key);
+      handle = 1000 + key++;
+    } else {
+      ASSERT_NO_FATAL_FAILURE(call(kSlots - (what == 15 ? random_() % 100 : 0), what == 14));
+    }
+  }
+}
+
+TEST_F(PolledArray, StaysAsItIsWhileNothingChanges) {
+  for (uint64_t& handle : handles_) add(handle = 100 + next_, &handle);
+  RequestArray& a = array();
+  uint64_t version = 0;
+  for (int i = 0; i < 3; ++i) {
+    polled_.use(a);
+    a.begin(handles_, kSlots, uint64_t{0}, [](uint64_t key) { return key; });
+    EXPECT_TRUE(i == 0 || a.version() == version);
+    version = a.version();
+    EXPECT_EQ(polled_.find_array(handles_), nullptr) << "in use";
+    polled_.end_use(a);
+  }
+  // The handle of another one, for a new request.
+  wait(handles_[3]);
+  handles_[3] = 103;
+  add(103, &handles_[3]);
+  polled_.use(a);
+  a.begin(handles_, kSlots, uint64_t{0}, [](uint64_t key) { return key; });
+  EXPECT_NE(a.version(), version);
+  EXPECT_EQ(a.words()[3], kSlots);
+  polled_.end_use(a);
+  // A jump out of a call leaves nothing claimed.
+  polled_.use(a);
+  a.begin(handles_, kSlots, uint64_t{0}, [](uint64_t key) { return key; });
+  polled_.claim_in_use();
+  EXPECT_EQ(polled_.find(100, &handles_[0]), RequestTable::kNone);
+  polled_.give_back_all();
+  EXPECT_EQ(polled_.find(100, &handles_[0]), 0u);
+  EXPECT_EQ(polled_.find_array(handles_), nullptr);
 }
 
 TEST(CommIds, NumbersAreUniqueAlsoBeyondTheMask) {

@@ -243,6 +243,9 @@ class Encoder {
     room(1)[0] = static_cast<char>(b);
     ++used_;
   }
+  // Room for `most` bytes, for one who writes them himself and then says where they end.
+  char* begin_bytes(size_t most) { return room(most); }
+  void end_bytes(const char* end) { used_ = static_cast<size_t>(end - buffer_.data()); }
   // Nearly all values take one byte.
   void varint(uint64_t v) {
     if (v < 0x80) [[likely]]

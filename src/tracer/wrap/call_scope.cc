@@ -117,6 +117,7 @@ void CallScope::enter() {
     l->open_call = outer_call_;
     return;
   }
+  if (nested) l->requests->table.claim_in_use();
   l->open_call = call_;
   l->recorded_depth = l->depth;
   state_ = State::kOther;

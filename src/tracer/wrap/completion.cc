@@ -36,9 +36,9 @@ void RequestSnapshot::look_up_beside_others(const MPI_Request* requests) {
     const OwnLane own(lane_);
     for (int i = 0; i < count_; ++i) {
       if (requests[i] == MPI_REQUEST_NULL) {
-        note(i, nullptr, kNullWord);
+        note(i, nullptr, request_word::kNull);
       } else if (!claim_own(i, requests[i], &requests[i])) [[unlikely]] {
-        note(i, nullptr, kElsewhereWord);
+        note(i, nullptr, request_word::kElsewhere);
         elsewhere = true;
       }
     }
@@ -49,10 +49,10 @@ void RequestSnapshot::look_up_beside_others(const MPI_Request* requests) {
 void RequestSnapshot::look_up_elsewhere(const MPI_Request* requests) {
   AllLanes all(lane_);
   for (int i = 0; i < count_; ++i) {
-    if (words_[i] != kElsewhereWord) continue;
+    if (words_[i] != request_word::kElsewhere) continue;
     RequestEntry* const r = all.find(handle_key(requests[i]), &requests[i]);
     if (r != nullptr) all.table_of(*r).claim(*r);
-    note(i, r, kUnknownWord);
+    note(i, r, request_word::kUnknown);
   }
 }
 
@@ -99,9 +99,36 @@ void RequestSnapshot::give_back() {
 
 void RequestSnapshot::make_room() {
   const auto n = static_cast<size_t>(count_), words = 2 * n + kMoreWords;
-  heap_ = std::make_unique<char[]>(words * sizeof(uint64_t) + n * sizeof(void*));
+  heap_ = std::make_unique_for_overwrite<char[]>(words * sizeof(uint64_t) + n * sizeof(void*));
   words_ = reinterpret_cast<uint64_t*>(heap_.get());
   entries_ = reinterpret_cast<RequestEntry**>(words_ + words);
+}
+
+// Up to here a memo compares each of them, also where all are new each time. Threads could take a
+// request out of another one's array at any time.
+bool RequestSnapshot::look_into_array(const MPI_Request* requests) {
+  if (is_for_memo(static_cast<size_t>(count_)) || lane_.has_neighbours || control().filters)
+    return false;
+  given_ = requests;
+  RequestTable& table = lane_.table;
+  if (table.has_array_in_use()) return false;
+  array_ = table.find_array(requests);
+  if (array_ == nullptr) return false;
+  const auto n = static_cast<size_t>(count_);
+  table.use(*array_);
+  array_->begin(requests, n, static_cast<MPI_Request>(MPI_REQUEST_NULL),
+                [](MPI_Request r) { return handle_key(r); });
+  entries_ = array_->entries();
+  words_ = const_cast<uint64_t*>(array_->words());
+  if (array_->has_wildcard()) asks_ |= kWildcard;
+  return true;
+}
+
+// Most of the requests are still there: the program will ask for them again.
+void RequestSnapshot::leave_array() {
+  if (array_ != nullptr) return lane_.table.end_use(*array_);
+  if (given_ == nullptr || left_ < count_ / 4 || lane_.table.has_array_in_use()) return;
+  if (lane_.table.find_array(given_) == nullptr) lane_.table.add_array(given_);
 }
 
 void RequestSnapshot::leave_out_if_filtered(CallScope& scope) {
@@ -121,7 +148,36 @@ void RequestSnapshot::encode_request(Encoder& e, int i) const {
   r != nullptr ? e.request_of(r->terminal) : e.none();
 }
 
+// The same bytes as element by element, where no request is one of a call that was left out: equal
+// words are equal elements.
+void RequestSnapshot::encode_many(Encoder& e) const {
+  constexpr size_t kMostOfRun = 5 + 1 + 5;  // two numbers of 32 bits, and a tag
+  const auto n = static_cast<size_t>(count_);
+  e.begin_array(count_);
+  auto* out = reinterpret_cast<uint8_t*>(e.begin_bytes(n * kMostOfRun));
+  for (size_t i = 0; i < n;) {
+    const uint64_t word = words_[i] & ~request_word::kOfState;
+    size_t end = i + 1;
+    while (end < n && (words_[end] & ~request_word::kOfState) == word) ++end;
+    out = base::write_varint(out, end - i);
+    if (word == request_word::kUnknown) {
+      *out++ = static_cast<uint8_t>(Tag::kNone);
+    } else {
+      const bool is_null = word == request_word::kNull;
+      *out++ = static_cast<uint8_t>(is_null ? Tag::kConst : Tag::kRequest);
+      out = base::write_varint(out, is_null ? mpi::kConst_MPI_REQUEST_NULL : word);
+    }
+    i = end;
+  }
+  e.end_bytes(reinterpret_cast<char*>(out));
+}
+
 void RequestSnapshot::encode_requests(Encoder& e) const {
+  if (count_ > kInline) {
+    uint64_t all = 0;
+    for (int i = 0; i < count_; ++i) all |= words_[i];
+    if ((all & kLeftOut) == 0) return encode_many(e);
+  }
   e.begin_array(count_);
   for (int i = 0; i < count_; ++i) {
     e.begin_element();

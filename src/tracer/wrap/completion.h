@@ -28,8 +28,10 @@ class RequestSnapshot {
   // Under a filter, a call none of whose requests was recorded is left out.
   RequestSnapshot(CallScope& scope, const MPI_Request* requests, int count)
       : lane_(*scope.location().requests), count_(requests == nullptr || count < 0 ? 0 : count) {
-    if (count_ > kInline) [[unlikely]]
+    if (count_ > kInline) [[unlikely]] {
+      if (look_into_array(requests)) return;
       make_room();
+    }
     if (lane_.has_neighbours) [[unlikely]]
       look_up_beside_others(requests);
     else  // without an array count_ is 0
@@ -40,6 +42,8 @@ class RequestSnapshot {
   }
   ~RequestSnapshot() {
     if (left_ > 0) give_back();
+    if (count_ > kInline) [[unlikely]]
+      leave_array();
   }
   RequestSnapshot(const RequestSnapshot&) = delete;
   RequestSnapshot& operator=(const RequestSnapshot&) = delete;
@@ -48,10 +52,23 @@ class RequestSnapshot {
   // Some active receive was posted with a wildcard, or its size decides: what comes must be asked.
   bool has_wildcard() const { return asks_ != 0; }
 
-  // What stands for the requests in CallScope::repeats(): what each is, and whether it is idle;
-  // count() of them, and room for as many and kMoreWords behind.
+  // What stands for the requests in CallScope::repeats(): what each is, and whether it is idle, and
+  // room for a word of each status and kMoreWords behind. Of an array that is polled one word, with
+  // room for kMoreWords.
   static constexpr int kMoreWords = 4;
-  uint64_t* words() { return words_; }
+  struct MemoWords {
+    uint64_t* words;
+    size_t count;
+    bool has_statuses;  // there is room for those
+    bool usable;        // not too many for a memo
+  };
+  MemoWords memo_words() {
+    const auto n = static_cast<size_t>(count_);
+    if (array_ == nullptr) [[likely]]
+      return {words_, n, true, is_for_memo(n)};
+    inline_words_[0] = kVersionBit | array_->version();
+    return {inline_words_, 1, false, true};
+  }
   // What the status of request i, now that it is complete, adds to that.
   uint64_t status_word(int i, const MPI_Status& status) const {
     const RequestEntry* r = entries_[i];
@@ -106,24 +123,23 @@ class RequestSnapshot {
       if (entries_[i] != nullptr) settle_known(lane_.table, i, now[i], completed);
   }
   void activate(int i) {  // MPI_Start
-    if (entries_[i] != nullptr) entries_[i]->active = true;
+    if (entries_[i] != nullptr) set_active(*entries_[i], true);
   }
   void forget(int i);  // MPI_Request_free
 
  private:
   static constexpr int kInline = 16;
   static constexpr uint8_t kWildcard = 1, kHeld = 2;
-  // Words of what is no entry, and a bit of those of a persistent one that is not active.
-  static constexpr uint64_t kNullWord = uint64_t{1} << 40;
-  static constexpr uint64_t kUnknownWord = uint64_t{1} << 41;
-  static constexpr uint64_t kIdleBit = uint64_t{1} << 42;
-  static constexpr uint64_t kElsewhereWord = uint64_t{1} << 43;  // to be looked for in other lanes
+  static constexpr uint64_t kVersionBit = uint64_t{1} << 63;  // no word of a request has it
 
+  static constexpr bool is_for_memo(size_t count) {
+    return 2 * count + kMoreWords <= CallMemo::kMaxWords;
+  }
   void look_up(int i, const MPI_Request& request, const void* variable) {
     RequestEntry* r = nullptr;
-    uint64_t word = kNullWord;
+    uint64_t word = request_word::kNull;
     if (request != MPI_REQUEST_NULL) {
-      word = kUnknownWord;
+      word = request_word::kUnknown;
       r = lane_.table.find_and_claim(handle_key(request), variable);
       if (r != nullptr) {
         ++left_;
@@ -136,7 +152,7 @@ class RequestSnapshot {
     words_[i] = word;
   }
   uint64_t look_at_special(const RequestEntry& r) {
-    if (is_idle(r)) return kIdleBit;
+    if (is_idle(r)) return request_word::kIdle;
     if (r.traits.wildcard) asks_ |= kWildcard;
     return 0;
   }
@@ -144,14 +160,25 @@ class RequestSnapshot {
   void settle_known(RequestTable& table, int i, const MPI_Request& now, bool completed) {
     RequestEntry& r = *entries_[i];
     if (r.is(RequestEntry::kSpecial) && r.traits.persistent) [[unlikely]] {
-      if (completed) r.active = false;
+      if (completed) set_active(r, false);
     } else if (now == MPI_REQUEST_NULL) {
+      if (array_ != nullptr) [[unlikely]]
+        return array_->remove(static_cast<size_t>(i), now);
       table.remove(r);
       entries_[i] = nullptr;
       --left_;
     }
   }
-  bool is_null(int i) const { return words_[i] == kNullWord; }
+  // An array that knows the request as it was looks at it again.
+  void set_active(RequestEntry& r, bool active) {
+    r.active = active;
+    if (r.is(RequestEntry::kListed)) [[unlikely]]
+      lane_.table.unlist(r);
+  }
+  // Many requests: see request_array.h. False: each is to be looked up.
+  bool look_into_array(const MPI_Request* requests);
+  void leave_array();
+  bool is_null(int i) const { return words_[i] == request_word::kNull; }
   // The same where other threads have lanes of their own; the first of `now` is that of `begin`.
   void look_up_beside_others(const MPI_Request* requests);
   void look_up_elsewhere(const MPI_Request* requests);
@@ -161,11 +188,14 @@ class RequestSnapshot {
   void settle_beside_others(int begin, int end, const MPI_Request* now, bool completed);
   bool is_own(const RequestEntry& r) const { return r.lane == lane_.number; }
   void give_back();
+  void encode_many(Encoder& e) const;
   void make_room();
   void leave_out_if_filtered(CallScope& scope);
   bool knows_held() const;
 
   RequestLane& lane_;
+  RequestArray* array_ = nullptr;       // that has what follows, if it is polled
+  const MPI_Request* given_ = nullptr;  // of many: where the program has them
   int count_;
   int left_ = 0;                              // entries that are claimed
   uint8_t asks_ = 0;                          // kWildcard, kHeld
@@ -191,7 +221,7 @@ class StatusRoom {
  public:
   MPI_Status* get(int n) {
     if (n <= kInline) return inline_;
-    heap_ = std::make_unique<MPI_Status[]>(static_cast<size_t>(n));
+    heap_ = std::make_unique_for_overwrite<MPI_Status[]>(static_cast<size_t>(n));
     return heap_.get();
   }
 

@@ -13,11 +13,13 @@ namespace {
 // program wants them, and what else it said. Not usable when that is too much.
 class CompletionWords {
  public:
-  CompletionWords(RequestSnapshot& requests, int rc)
-      : requests_(requests),
-        words_(requests.words()),
-        n_(static_cast<size_t>(requests.count())),
-        usable_(rc == MPI_SUCCESS && 2 * n_ + RequestSnapshot::kMoreWords <= CallMemo::kMaxWords) {}
+  CompletionWords(RequestSnapshot& requests, int rc) : requests_(requests) {
+    const RequestSnapshot::MemoWords memo = requests.memo_words();
+    words_ = memo.words;
+    n_ = memo.count;
+    has_statuses_ = memo.has_statuses;
+    usable_ = memo.usable && rc == MPI_SUCCESS;
+  }
 
   // At most RequestSnapshot::kMoreWords in all, two of them a status.
   void add(int64_t word) { words_[n_++] = static_cast<uint64_t>(word); }
@@ -31,6 +33,7 @@ class CompletionWords {
     completed ? add_status(i, given, used) : add(given != MPI_STATUS_IGNORE);
   }
   void add_statuses(const MPI_Status* given, const MPI_Status* used) {
+    if (used != MPI_STATUSES_IGNORE) usable_ = usable_ && has_statuses_;
     if (used != MPI_STATUSES_IGNORE && usable_)
       for (int i = 0; i < requests_.count(); ++i) words_[n_++] = requests_.status_word(i, used[i]);
     add(given != MPI_STATUSES_IGNORE);
@@ -46,7 +49,7 @@ class CompletionWords {
   RequestSnapshot& requests_;
   uint64_t* words_;
   size_t n_;
-  bool usable_;
+  bool has_statuses_, usable_;
 };
 
 }  // namespace
@@ -150,7 +153,9 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
     words.add_statuses(statuses, used);
   else
     words.add(statuses != MPI_STATUSES_IGNORE);
-  if (words.repeat(scope)) return requests.settle_all(array, done), rc;
+  // One that says no has changed none of them.
+  const bool may_change = done || rc != MPI_SUCCESS;
+  if (words.repeat(scope)) return may_change ? requests.settle_all(array, done) : void(), rc;
   const bool in_status = rc != MPI_SUCCESS && is_error_in_status(rc);
   learn_sizes(scope, requests, rc, done || in_status ? requests.count() : 0, used, array, same);
   Encoder& e = scope.encoder(rc);
@@ -161,7 +166,7 @@ int MPI_Testall(CallScope& scope, decltype(&::MPI_Testall) real, int count, MPI_
     many_statuses(e, requests, requests.count(), statuses, used, in_status, same);
   else
     statuses_after_error(e, statuses);
-  requests.settle_all(array, done);
+  if (may_change) requests.settle_all(array, done);
   scope.commit();
   words.memorise(scope);
   return rc;
