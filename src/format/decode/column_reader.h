@@ -26,25 +26,37 @@ class ColumnReader {
                               int64_t* previous = nullptr) {
     return read(label, family, members, false, previous);
   }
+  // index(), behind what is there: for columns of which there are millions. False: that failed.
+  bool append_index(const char* label, int64_t family, uint64_t members, int64_t* previous,
+                    std::vector<int64_t>& values) {
+    return append(label, family, members, true, previous, values);
+  }
   ColumnMode mode() const { return mode_; }  // of the last one
 
  private:
   std::vector<int64_t> read(const char* label, int64_t family, uint64_t members, bool is_index,
                             int64_t* previous) {
+    std::vector<int64_t> values;
+    if (!append(label, family, members, is_index, previous, values)) values.clear();
+    return values;
+  }
+
+  bool append(const char* label, int64_t family, uint64_t members, bool is_index, int64_t* previous,
+              std::vector<int64_t>& values) {
     const size_t begin = in_.position();
     const uint8_t mode = in_.u8("column of", family);
     mode_ = static_cast<ColumnMode>(mode);
     const int64_t before = previous != nullptr ? *previous : 0;
-    std::vector<int64_t> values;
     if (mode >= kColumnModes || (mode_ == ColumnMode::kAsBefore && previous == nullptr) ||
         (mode_ == ColumnMode::kWide && members > kMaxWideMembers))
       in_.fail(kRuleFields, begin, "unknown form of a column");
-    if (!in_.ok()) return values;
+    if (!in_.ok()) return false;
     switch (mode_) {
-      case ColumnMode::kAsBefore: values.assign(members, before); break;
+      case ColumnMode::kAsBefore: values.insert(values.end(), members, before); break;
       case ColumnMode::kConstant:
-        values.assign(members, is_index ? wrapping_add(before, in_.zigzag(label, family))
-                                        : in_.wide_zigzag(label, family));
+        values.insert(values.end(), members,
+                      is_index ? wrapping_add(before, in_.zigzag(label, family))
+                               : in_.wide_zigzag(label, family));
         break;
       case ColumnMode::kList: {
         const base::RunList list = in_.runs(label, members, family);
@@ -59,9 +71,9 @@ class ColumnReader {
       }
       default: each(label, family, members, before, values);
     }
-    if (!in_.ok()) return {};
+    if (!in_.ok()) return false;
     if (previous != nullptr) *previous = values.back();
-    return values;
+    return true;
   }
 
   void each(const char* label, int64_t family, uint64_t members, int64_t last,

@@ -151,14 +151,16 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
   if (!out.spend(f.at.members, signature_cost(f.structure.size(), f.counts + f.requests, 0)))
     return in.fail(kRuleLimits, begin, "too many signatures");
   ColumnReader column(in);
-  std::vector<std::vector<int64_t>> counts, requests;
+  const size_t members = f.at.members;
+  std::vector<std::vector<int64_t>> counts;
+  std::vector<int64_t> requests;  // column by column
   for (uint64_t k = 0; k < f.counts && in.ok(); ++k) {
     counts.push_back(column.number("count in shape", index, f.at.members));
     f.regularity.see(column.mode());
   }
   for (uint64_t k = 0; k < f.requests && in.ok(); ++k) {
-    requests.push_back(column.index("request of shape", index, f.at.members,
-                                    out.is_compact ? &next_request : nullptr));
+    column.append_index("request of shape", index, members,
+                        out.is_compact ? &next_request : nullptr, requests);
     // Requests mostly get numbers in turn, so the next one is expected to be one higher. Wrapping,
     // as a damaged file may have any number.
     next_request = wrapping_add(next_request, 1);
@@ -166,10 +168,11 @@ void read_shapes(FieldReader& in, Decoding& out, SignatureFamily& f, int64_t ind
   }
   FileShape shape{std::string(f.structure), {}, {}};
   shape.counts.resize(counts.size());
-  shape.requests.resize(requests.size());
+  shape.requests.resize(requests.size() / members);
   for (uint32_t i = 0; i < f.at.members && in.ok(); ++i) {
     for (size_t k = 0; k < counts.size(); ++k) shape.counts[k] = counts[k][i];
-    for (size_t k = 0; k < requests.size(); ++k) shape.requests[k] = requests[k][i];
+    for (size_t k = 0; k < shape.requests.size(); ++k)
+      shape.requests[k] = requests[k * members + i];
     auto restored = restore_shape(shape);
     SignatureTable& all = out.trace.signatures;
     const uint32_t shape_index = restored ? all.add_shape(*restored) : 0;

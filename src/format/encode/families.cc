@@ -16,10 +16,15 @@ namespace {
 using base::ByteWriter;
 
 template <class Value>
+void fill_column(const Family& f, Value value, std::vector<int64_t>& column) {
+  column.clear();
+  for (uint32_t i = 0; i < f.members; ++i) column.push_back(value(f.first + i));
+}
+template <class Value>
 std::vector<int64_t> column_of(const Family& f, Value value) {
   std::vector<int64_t> column;
   column.reserve(f.members);
-  for (uint32_t i = 0; i < f.members; ++i) column.push_back(value(f.first + i));
+  fill_column(f, value, column);
   return column;
 }
 
@@ -153,26 +158,28 @@ void write_signatures(Encoding& in, ByteWriter& out) {
   for (size_t i = 0; i < in.families.size(); ++i) {
     Family& f = in.families[i];
     const FileShape& shape = forms[i].shape;
-    const size_t numbers = shape.counts.size() + shape.requests.size();
+    const size_t numbers = shape.counts.size() + forms[i].requests;
     f.is_plain =
         !in.spend(f.members, signature_cost(shape.bytes.size(), numbers, forms[i].codes.size()));
     column.scaled(f.members);
     out.put_varint(shape.bytes.size());
     out.put_varint(shape.counts.size());
-    out.put_varint(shape.requests.size());
+    out.put_varint(forms[i].requests);
   }
   for (const FileSignature& form : forms)
     out.put_bytes(form.shape.bytes.data(), form.shape.bytes.size());
   std::vector<Regularity> regularity(in.families.size());
-  int64_t next_request = 0;  // mostly a call completes what calls in a row made
+  int64_t next_request = 0;     // mostly a call completes what calls in a row made
+  std::vector<int64_t> values;  // of a column: there may be millions of columns
   for (size_t i = 0; i < in.families.size(); ++i) {
     const Family& f = in.families[i];
     const FileShape& shape = forms[i].shape;
-    const size_t counts = shape.counts.size(), each = counts + shape.requests.size();
+    const size_t counts = shape.counts.size(), each = counts + forms[i].requests;
     const std::vector<int64_t> all = shape_numbers(in.trace, f, each);
     column.set_plain(f.is_plain);
     for (size_t k = 0; k < each; ++k) {
-      const auto values = column_of(f, [&](uint32_t s) { return all[(s - f.first) * each + k]; });
+      fill_column(
+          f, [&](uint32_t s) { return all[(s - f.first) * each + k]; }, values);
       regularity[i].see(k < counts ? column.number(values) : column.index(values, &next_request));
       if (k >= counts) ++next_request;
     }

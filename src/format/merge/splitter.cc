@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "format/limits.h"
 #include "format/signatures/arrays.h"
-#include "format/signatures/walk.h"
+#include "format/signatures/walker.h"
 
 namespace refrain::format {
 
@@ -31,7 +31,7 @@ bool longer_varint(const char*& at, const char* end, uint64_t& v) {
 }  // namespace
 
 // Where the holes of a signature are.
-class Splitter::Finder : public Visitor {
+class Splitter::Finder final : public Visitor {
  public:
   explicit Finder(std::string_view bytes) : bytes_(bytes) {}
   int64_t slot(SlotNature nature, int64_t v, size_t begin, size_t end) override {
@@ -220,7 +220,7 @@ bool Splitter::walk(std::string_view bytes) {
 // The pattern that was not used for longest makes room.
 void Splitter::learn(std::string_view bytes) {
   Finder finder(bytes);
-  walk_signature(bytes, Form::kInline, finder);
+  walk_with(bytes, Form::kInline, finder);
   finder.finish();
   finder.pattern.shape = shape_;
   finder.pattern.used = clock_;

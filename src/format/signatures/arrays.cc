@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/nested_runs.h"
-#include "format/signatures/walk.h"
+#include "format/signatures/walker.h"
 
 namespace refrain::format {
 
@@ -22,12 +22,13 @@ void write_items(const std::vector<NestedRuns::Item>& items, base::ByteWriter& o
   }
 }
 
-class Folder : public Visitor {
+class Folder final : public Visitor {
  public:
   explicit Folder(std::string_view bytes) : bytes_(bytes) {}
 
   void open(FieldTag tag) override {
     in_runs_ = tag == FieldTag::kIntRuns;
+    if (!in_runs_) return;
     list_ = NestedRuns();
     parts_ = 0;
   }
@@ -67,7 +68,7 @@ class Folder : public Visitor {
 
 std::string fold_arrays(std::string signature) {
   Folder folder(signature);
-  if (!walk_signature(signature, Form::kInline, folder) || !folder.changed()) return signature;
+  if (!walk_with(signature, Form::kInline, folder) || !folder.changed()) return signature;
   folder.finish();
   return folder.out.take();
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/signatures/walk.h"
+#include "format/signatures/walker.h"
 
 namespace refrain::format {
 
@@ -10,7 +10,7 @@ namespace {
 
 // Builds the tree. The open fields are the path from a root to the one being filled, kept by value,
 // so that growing a parent's children cannot leave a dangling pointer.
-class TreeBuilder : public Visitor {
+class TreeBuilder final : public Visitor {
  public:
   explicit TreeBuilder(const std::vector<int64_t>& values) : values_(values) {}
   void call(uint32_t id) override { out.call_id = id; }
@@ -144,7 +144,7 @@ class TreeBuilder : public Visitor {
 
 std::optional<CallFields> parse_fields(std::string_view shape, const std::vector<int64_t>& values) {
   TreeBuilder v(values);
-  if (!walk_signature(shape, Form::kSplit, v) || v.used != values.size()) return std::nullopt;
+  if (!walk_with(shape, Form::kSplit, v) || v.used != values.size()) return std::nullopt;
   return std::move(v.out);
 }
 

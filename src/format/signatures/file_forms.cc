@@ -8,13 +8,13 @@
 #include "format/codes/run_codec.h"
 #include "format/definitions.h"
 #include "format/limits.h"
-#include "format/signatures/walk.h"
+#include "format/signatures/walker.h"
 
 namespace refrain::format {
 
 namespace {
 
-class Stripper : public Visitor {
+class Stripper final : public Visitor {
  public:
   explicit Stripper(std::string_view shape) : shape_(shape) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
@@ -43,7 +43,7 @@ class Stripper : public Visitor {
   size_t copied_ = 0;
 };
 
-class Restorer : public Visitor {
+class Restorer final : public Visitor {
  public:
   explicit Restorer(const FileShape& shape) : shape_(shape) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
@@ -189,14 +189,14 @@ std::optional<std::string> restore_type(base::ByteReader& in, const FilePayload&
 
 FileShape strip_shape(std::string_view shape) {
   Stripper v(shape);
-  walk_signature(shape, Form::kSplit, v);
+  walk_with(shape, Form::kSplit, v);
   v.finish();
   return std::move(v.result);
 }
 
 std::optional<std::string> restore_shape(const FileShape& shape) {
   Restorer v(shape);
-  if (!walk_signature(shape.bytes, Form::kFile, v) || !v.finish()) return std::nullopt;
+  if (!walk_with(shape.bytes, Form::kFile, v) || !v.finish()) return std::nullopt;
   return v.out.take();
 }
 
@@ -245,17 +245,19 @@ uint64_t FileDefinition::key() const {
 }
 
 FileSignature file_signature(const SignatureTable& all, size_t signature) {
-  return {strip_shape(all[signature].shape), all.codes(signature)};
+  FileSignature form{strip_shape(all[signature].shape), 0, all.codes(signature)};
+  form.requests = std::exchange(form.shape.requests, {}).size();
+  form.shape.bytes.shrink_to_fit();
+  return form;
 }
 bool FileSignature::like(const FileSignature& o) const {
   return shape.bytes == o.shape.bytes && codes == o.codes &&
-         shape.counts.size() == o.shape.counts.size() &&
-         shape.requests.size() == o.shape.requests.size();
+         shape.counts.size() == o.shape.counts.size() && requests == o.requests;
 }
 uint64_t FileSignature::key() const {
   base::ByteWriter w;
   w.put_varint(shape.counts.size());
-  w.put_varint(shape.requests.size());
+  w.put_varint(requests);
   w.put_string(shape.bytes);
   for (const ExprCode c : codes) w.put_u8(static_cast<uint8_t>(c));
   return hash64(w.view().data(), w.size());

@@ -49,7 +49,8 @@ struct FileDefinition {
 FileDefinition file_definition(const Definition& definition);
 
 struct FileSignature {
-  FileShape shape;
+  FileShape shape;  // but for the requests, of which a file may have millions
+  size_t requests = 0;
   std::vector<ExprCode> codes;
   bool like(const FileSignature& other) const;
   uint64_t key() const;

@@ -4,13 +4,13 @@
 
 #include "base/bytes.h"
 #include "format/codes/checksum.h"
-#include "format/signatures/walk.h"
+#include "format/signatures/walker.h"
 
 namespace refrain::format {
 
 namespace {
 
-class Inspector : public Visitor {
+class Inspector final : public Visitor {
  public:
   Inspector(ShapeStructure& structure, std::vector<uint32_t>& requests)
       : structure_(structure), requests_(requests) {}
@@ -64,7 +64,7 @@ void ShapeTable::inspect(std::string_view bytes) {
   scratch_.definition_slots.clear();
   const size_t requests = requests_.size();
   Inspector visitor(scratch_, requests_);
-  if (!walk_signature(bytes, Form::kSplit, visitor)) {
+  if (!walk_with(bytes, Form::kSplit, visitor)) {
     scratch_ = ShapeStructure();
     requests_.resize(requests);
   }
