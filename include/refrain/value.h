@@ -78,8 +78,8 @@ struct Value {
   int64_t number = 0;
   int64_t offset = 0;
   // As an item of an array: this many elements in a row. Element i of the run is this value, plus
-  // i * step when it is an integer. 1 and 0 everywhere else. The displacements 0, 8, 16, ..., 8184
-  // are one item: number 0, repeat 1024, step 8.
+  // i * step when it is an integer; of a request, its id plus i * step. 1 and 0 everywhere else.
+  // The displacements 0, 8, 16, ..., 8184 are one item: number 0, repeat 1024, step 8.
   uint64_t repeat = 1;
   int64_t step = 0;
   std::string text;
@@ -129,6 +129,9 @@ struct Value {
     // Unsigned arithmetic, because a damaged trace may have any numbers.
     return static_cast<int64_t>(static_cast<uint64_t>(number) + i * static_cast<uint64_t>(step));
   }
+  SignatureId request_of_element(uint64_t i) const {
+    return SignatureId(static_cast<uint32_t>(id + i * static_cast<uint64_t>(step)));
+  }
 
   // For asking, not for walking: each at() begins at the first run.
   // Arrays: number of elements; 0 for other kinds. O(runs).
@@ -171,7 +174,10 @@ void Value::for_each_run(Visit&& visit) const {
     element.repeat = 1;
     element.step = 0;
     for (uint64_t i = 0; i < run.repeat; ++i) {
-      element.number = run.number_of_element(i);
+      if (run.kind == ValueKind::kRequest)
+        element.id = run.request_of_element(i);
+      else
+        element.number = run.number_of_element(i);
       visit(static_cast<const Value&>(element), uint64_t{1});
     }
   }

@@ -224,14 +224,7 @@ void Decoder::decode_completion(const Signature& s, const mpi::CallMeaning& mean
   if (!meaning.does_any(mpi::kDoesComplete)) return;
   op.action = Action::kComplete;
   const auto all_unsuccessful = [&] {
-    const auto note = [&](const Value& request) {
-      if (request.kind == ValueKind::kRequest) op.unsuccessful.push_back({.request = request.id});
-    };
-    op.unsuccessful.reserve(many.size());
-    if (many.is_array())
-      many.for_each(note);
-    else
-      note(one);
+    op.unsuccessful = RequestsAsked(many.is_array() ? many : one);
     op.is_poll = true;
   };
   const bool has_flag = s.find("flag") != nullptr;

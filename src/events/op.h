@@ -61,6 +61,40 @@ struct RequestUse {
   Op* maker = nullptr;          // what made it; found when it is first asked for
 };
 
+// What a test asked for in vain: there are many tests of many requests, so they are not kept again.
+class RequestsAsked {
+ public:
+  RequestsAsked() = default;
+  // The parameter of a signature that stays in place: a request or an array of them.
+  explicit RequestsAsked(const Value& value) : value_(&value) {}
+  bool empty() const {
+    bool none = true;
+    each_run([&](const Value&) { none = false; });
+    return none;
+  }
+  // visit(RequestUse&) for each request, in order.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    each_run([&](const Value& run) {
+      for (uint64_t i = 0; i < run.repeat; ++i) {
+        RequestUse use;
+        use.request = run.request_of_element(i);
+        visit(use);
+      }
+    });
+  }
+
+ private:
+  template <class Visit>
+  void each_run(Visit visit) const {
+    if (value_ == nullptr) return;
+    if (value_->kind == ValueKind::kRequest) visit(*value_);
+    for (const Value& item : value_->items)
+      if (item.kind == ValueKind::kRequest) visit(item);
+  }
+  const Value* value_ = nullptr;
+};
+
 enum class CollectiveKind : uint8_t {
   kNxN,
   kBarrier,
@@ -113,8 +147,8 @@ struct alignas(64) Op {
   const Signature* signature = nullptr;
   std::vector<RequestUse> requests;  // started, completed or freed
   uint64_t partitions = 1;
-  int64_t message_object = -1;           // of matched probes and receives
-  std::vector<RequestUse> unsuccessful;  // still open after a test
+  int64_t message_object = -1;  // of matched probes and receives
+  RequestsAsked unsuccessful;   // still open after a test
   // collectives
   CommView comm;
   int64_t file = -1;                       // the N of file#N; of MPI_File_open: at its end

@@ -85,8 +85,11 @@ Value fill_array(const Value& statuses, const Value& requests, const Value* indi
         chunk = 1;
       }
       const RunIndex::Place request = request_index.find(which);
-      if (request.run != nullptr && !chosen) chunk = std::min(chunk, request.left);
-      append_run(filled, request.run == nullptr ? Value() : message_of(*request.run, posted),
+      if (request.run != nullptr && !chosen)
+        chunk = request.run->step == 0 ? std::min(chunk, request.left) : 1;
+      append_run(filled,
+                 request.run == nullptr ? Value()
+                                        : message_of(request.run->element(request.index), posted),
                  chunk);
       done += chunk;
       element += chunk;

@@ -41,7 +41,10 @@ Value Value::element(uint64_t i) const {
   Value one = *this;
   one.repeat = 1;
   one.step = 0;
-  one.number = number_of_element(i);
+  if (kind == ValueKind::kRequest)
+    one.id = request_of_element(i);
+  else
+    one.number = number_of_element(i);
   return one;
 }
 

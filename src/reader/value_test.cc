@@ -72,5 +72,22 @@ TEST(Value, NamesThatThisVersionDoesNotKnowGiveNoConstant) {
   EXPECT_TRUE(Value::constant(ConstantId{4000000000}).name().empty());
 }
 
+TEST(Value, RequestsOfARunHaveAStep) {
+  Value run;
+  run.kind = ValueKind::kRequest;
+  run.id = 7;
+  run.repeat = 3;
+  run.step = -2;
+  Value array;
+  array.kind = ValueKind::kArray;
+  array.items = {run};
+  std::vector<uint32_t> ids;
+  array.for_each([&](const Value& v) { ids.push_back(v.id); });
+  EXPECT_EQ(ids, (std::vector<uint32_t>{7, 5, 3}));
+  EXPECT_EQ(array.at(1).id, 5u);
+  EXPECT_EQ(array.at(1).number, 0);
+  EXPECT_EQ(array.at(1).step, 0);
+}
+
 }  // namespace
 }  // namespace refrain

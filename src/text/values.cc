@@ -106,7 +106,7 @@ class Writer {
         first = false;
         if (run.is_integer()) {
           integer(run.number_of_element(i));
-        } else if (!value(run)) {
+        } else if (!value(run.step == 0 ? run : run.element(i))) {
           return false;
         }
         if (out_.size() > max_bytes_) return false;

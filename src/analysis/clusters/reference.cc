@@ -24,7 +24,11 @@ void put(base::ByteWriter& out, const Value& v) {
   out.put_varint(v.repeat);
   out.put_zigzag(v.step);
   out.put_string(v.text);
-  for (const Value& item : v.items) put(out, item);
+  for (const Value& item : v.items) {
+    // A run of requests with a step is as many elements, whatever their names.
+    const bool has_names = item.kind == ValueKind::kRequest && item.step != 0;
+    for (uint64_t i = 0; i < (has_names ? item.repeat : 1); ++i) put(out, item);
+  }
 }
 
 uint64_t hash_of_parameters(RankReader& reader, const Signature& call) {

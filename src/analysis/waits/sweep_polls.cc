@@ -86,8 +86,9 @@ void Sweep::note_poll(LocationState& l) {
       poll.wanted = op.receive;
     poll.is_probe = true;
   }
-  for (RequestUse& use : l.current.op->unsuccessful)
+  op.unsuccessful.for_each([&](RequestUse& use) {
     if (Request* const request = request_of(rank_of(l), use)) request->poll = poll.serial;
+  });
   if (!is_unsuccessful_ || l.end <= l.begin) return;
   const uint64_t ns = options_.window.part(l.begin, l.end);
   poll.ns += ns;

@@ -115,17 +115,17 @@ bool Sweep::collect_requests(uint32_t location) {
 
 // Whether what a test asks for in vain was not there yet at its end.
 void Sweep::collect_unsuccessful(LocationState& l) {
-  for (RequestUse& use : l.current.op->unsuccessful) {
+  l.current.op->unsuccessful.for_each([&](RequestUse& use) {
     const Request* const request = request_of(rank_of(l), use);
-    if (request == nullptr || !request->is_active) continue;
+    if (request == nullptr || !request->is_active) return;
     const Op& op = *use.maker;
     if (request->is_collective) {
       const Instance* instance = instances_.find(request->instance);
       LastEntry needed;
-      if (instance == nullptr || find_needed(*instance, op, needed)) continue;
+      if (instance == nullptr || find_needed(*instance, op, needed)) return;
       is_unsuccessful_ = true;
       unsuccessful_pattern_ = pattern_of(op.collective);
-      continue;
+      return;
     }
     // Of other sends nobody knows whether they wait for their receives.
     if (request->send != kNoMessage) {
@@ -140,7 +140,7 @@ void Sweep::collect_unsuccessful(LocationState& l) {
                              : op.action == Action::kReceive && op.receive.peer != kNobody &&
                                    !op.receive.is_known();  // and never completed
     if (is_open) is_unsuccessful_ = true, unsuccessful_pattern_ = Pattern::kLateSender;
-  }
+  });
 }
 
 void Sweep::finish_request(LocationState& l, RequestUse& use) {

@@ -317,16 +317,16 @@ void RankEvents::complete(const StagedCall& staged) {
                                   : StepKind::kReceiveDone);
     if (!request.op->is_persistent || frees) requests_.erase(known);
   }
-  for (const RequestUse& use : op.unsuccessful) {
+  op.unsuccessful.for_each([&](const RequestUse& use) {
     const auto known = requests_.find(use.request);
-    if (known == requests_.end() || !known->second.is_active) continue;
+    if (known == requests_.end() || !known->second.is_active) return;
     Step step;
     step.kind = StepKind::kTested;
     step.request = known->second.number;
     step.made_by = known->second.made_by;
     step.op = known->second.op;
     event_.steps.push_back(step);
-  }
+  });
 }
 
 // Its receive took no message (post). A send that is cancelled may have gone; it counts as sent.
