@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/cores_text.h"
+#include "report/json_rows.h"
 #include "report/profile/profile_rows.h"
 #include "report/stood_for.h"
 #include "report/waits/verdict_text.h"
@@ -261,9 +262,7 @@ Json counts_json(const analysis::waits::Counts& c) {
           {"spilled_bytes", c.spilled_bytes}};
 }
 
-std::string waits_json(const WaitsView& view) {
-  return Writer(view).all().dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string waits_json(const WaitsView& view) { return json_with_rows(Writer(view).all()) + "\n"; }
 
 std::string waits_csv(const WaitsView& view) { return Writer(view).csv(); }
 
