@@ -348,7 +348,7 @@ Argument Arguments::plain(const Site& site, size_t parameter) {
   if (info.kind == ParamKind::kRequest && info.direction != Direction::kOut)
     return requests(site, info, whole);
   if (info.direction == Direction::kOut) return output(site, info, whole);
-  if (info.is_array) return array(site, parameter, info, f);
+  if (info.is_array) return kept(site, parameter, array(site, parameter, info, f));
   if (is_handle(info.kind)) {
     Argument out = f.tag == FieldTag::kObject  ? object(site, f)
                    : f.tag == FieldTag::kConst ? number(site, f)

@@ -69,6 +69,7 @@ class Arguments {
   Argument output(const Site& site, const mpi::ParamInfo& info, const format::Field& field);
   Argument array(const Site& site, size_t parameter, const mpi::ParamInfo& info,
                  const format::Field& field);
+  Argument kept(const Site& site, size_t parameter, Argument array);
   Argument integers(const Site& site, size_t parameter, const format::Field& field);
   std::vector<int64_t> constants(const Site& site, const format::Field& field);
   bool leaves_sides_open(const Site& site, const format::Field& field);

@@ -165,4 +165,12 @@ Argument Arguments::integers(const Site& site, size_t parameter, const Field& fi
   return out;
 }
 
+// MPI may read the arrays of a call that makes a request until that is complete.
+Argument Arguments::kept(const Site& site, size_t parameter, Argument array) {
+  const int request = new_request(site);
+  if (request < 0 || array.is_simple) return array;
+  array.text = fmt::format("kept({}, {}, {})", request, parameter, array.text);
+  return array;
+}
+
 }  // namespace refrain::proxy

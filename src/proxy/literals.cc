@@ -49,7 +49,7 @@ constexpr std::string_view kTaken[] = {
     "open_epoch", "close_epoch", "kOfAll", "kOfStart", "kOfPost", "recorded_size", "AddedErrors",
     "added_errors", "made_error", "own_error", "words", "fitting", "with_recorded_ranks",
     "in_recorded_blocks", "with_recorded_neighbours", "put_in_order", "comm_of_never", "NeverParts",
-    "never_parts", "end_never", "end_unseen",
+    "never_parts", "end_never", "end_unseen", "kept", "Kept", "place_of_array",
     // macros
     "assert", "errno", "stdin", "stdout", "stderr", "linux", "unix", "major", "minor", "makedev",
     "offsetof", "setjmp", "signbit", "isnan", "isinf", "isfinite", "va_start", "va_end", "va_arg",
