@@ -102,9 +102,8 @@ uint64_t own_work(Cursor& cursor, const format::OwnWork& work, const Window& win
   return ns;
 }
 
-// Whether the rank may have calls inside of calls: those of callbacks, which it must have made
-// known to MPI. Calls come in the order of their ends, so that the calls inside of another one come
-// before it. Without them the first call that begins behind a window is the end of it.
+}  // namespace
+
 bool has_calls_inside_of_calls(RankReader& reader) {
   const Trace& trace = reader.trace();
   const auto group = trace.group_of(reader.rank());
@@ -117,8 +116,6 @@ bool has_calls_inside_of_calls(RankReader& reader) {
   }
   return false;
 }
-
-}  // namespace
 
 Status check_window(const Trace& trace, const Window& window) {
   if (window.from_ns >= window.to_ns)

@@ -30,6 +30,11 @@ struct Window {
 // kUnsupported, with what to record with, where the trace has no times of single calls.
 Status check_window(const Trace& trace, const Window& window);
 
+// Whether the rank may have calls inside of calls: those of callbacks, which it must have made
+// known to MPI. Calls come in the order of their ends, so that the calls inside of another one come
+// before it. Without them the first call that begins behind a window is the end of it.
+bool has_calls_inside_of_calls(RankReader& reader);
+
 // Which calls of a thread are listed: those numbered first to last - 1, that end at `from_ns` or
 // later and begin at `to_ns` or earlier. Calls without a time are listed whatever the times.
 struct CallRange {

@@ -1,6 +1,7 @@
 #include "analysis/iterations/cutter.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace refrain::analysis::iterations {
@@ -10,12 +11,14 @@ using format::Mark;
 namespace {
 
 constexpr size_t kMostKeys = 256;  // of a loop's calls
+// Calls that are kept to find those inside of a later one.
+constexpr size_t kMostKept = size_t{1} << 16;
 
 }  // namespace
 
-Cutter::Cutter(const std::set<std::string>& marks, const LoopPlan* plan,
+Cutter::Cutter(const std::set<std::string>& marks, const LoopPlan* plan, bool may_nest,
                std::function<void(const Segment&)> visit)
-    : marks_(marks), visit_(std::move(visit)) {
+    : marks_(marks), may_nest_(may_nest), visit_(std::move(visit)) {
   if (plan != nullptr)
     walk_ = std::make_unique<similarity::LoopWalk>(plan->grammar, plan->options(), &contexts_);
 }
@@ -114,11 +117,29 @@ void Cutter::begin(int64_t loop, uint64_t begin_ns, bool is_exact) {
   open_.structure = {};
   open_.longest = nullptr;
   open_.times.clear();
+  open_.kept.clear();
+}
+
+// Calls come in the order of their ends: those inside of another one come before it, if need be in
+// the segment before. What they took is a part of what it took.
+void Cutter::add_time(uint64_t begin_ns, uint64_t end_ns) {
+  const uint64_t from_ns = std::max(begin_ns, open_.begin_ns);
+  const uint64_t ns = end_ns > from_ns ? end_ns - from_ns : 0;
+  open_.mpi_ns += ns;
+  if (!may_nest_) return;
+  auto& kept = open_.kept;
+  while (!kept.empty() && kept.back().first >= begin_ns) {
+    open_.mpi_ns -= kept.back().second;
+    kept.pop_back();
+  }
+  if (kept.size() == kMostKept)
+    kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(kMostKept / 2));
+  kept.emplace_back(begin_ns, ns);
 }
 
 void Cutter::collect(const TimedKind& call, bool is_new_event) {
   const uint64_t end_ns = std::max(call.begin_ns, call.end_ns);
-  if (open_.calls == 0) open_.first_ns = call.begin_ns;
+  open_.first_ns = open_.calls == 0 ? call.begin_ns : std::min(open_.first_ns, call.begin_ns);
   if (is_new_event || open_.times.empty()) {
     open_.times.push_back(call.begin_ns);
     open_.times.push_back(end_ns);
@@ -127,7 +148,7 @@ void Cutter::collect(const TimedKind& call, bool is_new_event) {
     open_.times.back() = end_ns;
   }
   const uint64_t ns = end_ns - call.begin_ns;
-  open_.mpi_ns += ns;
+  add_time(call.begin_ns, end_ns);
   open_.bytes += call.bytes;
   ++open_.calls;
   open_.is_in_vain = open_.is_in_vain && call.kind->is_in_vain;

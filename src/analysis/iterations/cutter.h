@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/iterations/plan.h"
@@ -44,8 +45,8 @@ struct Segment {
 class Cutter {
  public:
   // Segments are valid during the call. `marks`: what iterations are; empty: loops of `plan`, which
-  // outlives it.
-  Cutter(const std::set<std::string>& marks, const LoopPlan* plan,
+  // outlives it. `may_nest`: calls may be made inside of others, which end later.
+  Cutter(const std::set<std::string>& marks, const LoopPlan* plan, bool may_nest,
          std::function<void(const Segment&)> visit);
   void call(const TimedKind& call);
   void finish();
@@ -60,12 +61,14 @@ class Cutter {
     similarity::StructureKey structure;
     const CallKind* longest = nullptr;
     uint64_t longest_ns = 0;
-    std::vector<uint64_t> times;  // begin and end of each event
-    bool is_exact = false;        // begins where the program says so
-    bool is_in_vain = true;       // so far
+    std::vector<uint64_t> times;                      // begin and end of each event
+    std::vector<std::pair<uint64_t, uint64_t>> kept;  // begin and time of calls, where they nest
+    bool is_exact = false;                            // begins where the program says so
+    bool is_in_vain = true;                           // so far
   };
 
   void collect(const TimedKind& call, bool is_new_event);
+  void add_time(uint64_t begin_ns, uint64_t end_ns);
   void begin(int64_t loop, uint64_t begin_ns, bool is_exact);
   void end();
   void release(uint64_t most_before_ns);
@@ -76,6 +79,7 @@ class Cutter {
   int64_t loop_of_mark(const std::string& name);
 
   const std::set<std::string>& marks_;
+  bool may_nest_;
   std::function<void(const Segment&)> visit_;
   std::vector<LocalLoop> loops_;
   // Loops of the grammar.

@@ -11,6 +11,7 @@
 #include "analysis/iterations/likeness.h"
 #include "analysis/iterations/numbers.h"
 #include "analysis/waits/wait_states.h"
+#include "analysis/window.h"
 #include "events/buffers/transfers.h"
 #include "events/payload.h"
 #include "reader/time_store.h"
@@ -96,7 +97,8 @@ struct IterationTable::Impl {
     std::vector<std::map<std::pair<CallId, DefinitionId>, uint64_t>> longest;  // by local loop
     const iterations::LoopPlan* plan = out.from_marks ? nullptr : &plans.of(location, reader);
     Cutter cutter(
-        marks_of_group[*trace.group_of(location.rank)], plan, [&](const iterations::Segment& s) {
+        marks_of_group[*trace.group_of(location.rank)], plan, has_calls_inside_of_calls(reader),
+        [&](const iterations::Segment& s) {
           keep(kept, s);
           if (s.loop < 0) return;
           if (longest.size() <= static_cast<size_t>(s.loop))

@@ -59,10 +59,16 @@ class Calls {
   Calls& barrier() { return add(barrier_); }
   // In vain where it finds nothing; at one of two call sites.
   Calls& probe(int at, int64_t finds) { return add(probe_[at][finds]); }
+  // A function that MPI calls, which may call MPI.
+  Calls& callback() { return add(of("MPI_Op_create", 0x300, {})); }
   Iterations find() {
-    builder_.group({0}, calls_);
     std::vector<std::pair<uint64_t, uint64_t>> times;
     for (uint64_t i = 0; i < calls_.size(); ++i) times.emplace_back(20 * i, 20 * i + 10);
+    return find_at(times);
+  }
+  // With other times: begin and end of each call.
+  Iterations find_at(const std::vector<std::pair<uint64_t, uint64_t>>& times) {
+    builder_.group({0}, calls_);
     builder_.times(0, times);
     const auto found = find_iterations(builder_.open(), {});
     EXPECT_TRUE(found.ok());
@@ -121,6 +127,25 @@ TEST(Iterations, KeepLoopsThatFindOrDoSomething) {
     ASSERT_EQ(found.loops.size(), 1U);
     EXPECT_EQ(found.loops[0].rows.size(), 100U);
     EXPECT_EQ(found.polling_rounds, 0U);
+  }
+}
+
+// A callback makes two calls inside of the call that calls it, and ends before it.
+TEST(Iterations, CountTimeInsideOfCallsOnce) {
+  Calls calls;
+  calls.callback();
+  std::vector<std::pair<uint64_t, uint64_t>> times{{0, 10}};
+  for (uint64_t step = 0; step < 10; ++step) {
+    const uint64_t at = 100 + 100 * step;
+    calls.probe(0, 1).probe(1, 1).barrier();
+    times.insert(times.end(), {{at + 10, at + 30}, {at + 40, at + 60}, {at, at + 90}});
+  }
+  const Iterations found = calls.find_at(times);
+  ASSERT_EQ(found.loops.size(), 1U);
+  ASSERT_EQ(found.loops[0].rows.size(), 10U);
+  for (const auto& row : found.loops[0].rows) {
+    EXPECT_EQ(row.mpi_ns, 90);
+    EXPECT_GE(static_cast<double>(row.end_ns - row.begin_ns), row.mpi_ns);
   }
 }
 
