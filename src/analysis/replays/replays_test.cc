@@ -40,6 +40,23 @@ TEST(Replays, ANumberMayNotDiffer) {
   EXPECT_EQ(other->first->parameter, "sendcount");
 }
 
+// A rank that asks how much shared memory a rank has.
+Trace shared(int64_t of, int64_t bytes) {
+  TraceBuilder builder(1);
+  ShapeWriter shape("MPI_Win_shared_query");
+  shape.none().constant("MPI_WIN_NULL").integer(of).integer(bytes).integer(4).none();
+  builder.group({0}, {builder.signature(shape)});
+  return builder.open();
+}
+
+TEST(Replays, AnMpiMayRoundSharedMemoryUp) {
+  const auto same = compare_replay(shared(0, 4096), shared(0, 16));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(same->first);
+  EXPECT_EQ(same->allowed_of(Allowed::kAnswers), 1u);
+  EXPECT_TRUE(compare_replay(shared(0, 16), shared(1, 16))->first);
+}
+
 // A rank whose threads 1 to 3 ask for communicators' sizes as often as said.
 Trace threads(const std::vector<size_t>& calls) {
   TraceBuilder builder(1);
