@@ -207,6 +207,8 @@ int serve_jobs(const LiveOptions& options, const Command& verb) {
                         : from.empty() ? LiveForm::kServeFolder
                                        : LiveForm::kServeBroker;
   if (const Status good = check(options, verb, form); !good.ok()) return report(good.error());
+  if (const Status good = may_replace(options.serve.output, {}); !good.ok())
+    return report(good.error());
   const auto keep = keep_of(options);
   if (!keep.ok()) return report(keep.error());
   ServeOptions how = options.serve;
@@ -239,6 +241,7 @@ std::string mpi_of_job(const MpiChoice& choice) {
 Result<AnalyzeOptions> analyze_options(const LiveOptions& options, const Command& verb,
                                        LiveForm form) {
   if (const Status good = check(options, verb, form); !good.ok()) return good.error();
+  if (const Status good = may_replace(options.serve.output, {}); !good.ok()) return good.error();
   const auto keep = keep_of(options);
   if (!keep.ok()) return keep.error();
   AnalyzeOptions how = options.analyze;

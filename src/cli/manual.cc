@@ -39,7 +39,8 @@ void add_manual(Command& app, int& exit_status) {
   verb->add_option("-o,--output", *folder, "Folder for refrain.1, refrain-VERB.1, refrain.bash")
       ->required();
   verb->callback([&app, folder, &exit_status] {
-    const auto done = write_all(describe(app, REFRAIN_VERSION), *folder);
+    auto done = may_replace(*folder, {});
+    if (done.ok()) done = write_all(describe(app, REFRAIN_VERSION), *folder);
     exit_status = done.ok() ? 0 : report(done.error());
   });
 }

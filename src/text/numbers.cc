@@ -34,6 +34,12 @@ std::string percent_text(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
 }
 
+std::string signed_text(double v, int digits) {
+  std::string text = fmt::format("{:+.{}f}", v, digits);
+  if (text.find_first_of("123456789infa") == std::string::npos) text[0] = '+';
+  return text;
+}
+
 std::string rank_list_text(const base::RunList& ranks, size_t max_runs) {
   std::string text;
   size_t shown = 0;

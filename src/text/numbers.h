@@ -23,6 +23,9 @@ std::string time_text(double ns);  // the same, of a sum or a mean
 std::string bytes_text(uint64_t bytes);               // "512 B", "1.50 KiB", "3.20 GiB"
 std::string percent_text(double part, double whole);  // "12.3 %"; "-" when there is no whole
 
+// "+1.5", "-0.2": a change, with its sign. What is rounded to none is "+0.0", and never "-0.0".
+std::string signed_text(double v, int digits);
+
 // "0", "1-3", "0-62:2, 5": runs of ranks, with a step when it is not 1. Past `max_runs` runs it
 // ends in "...".
 std::string rank_list_text(const base::RunList& ranks, size_t max_runs);

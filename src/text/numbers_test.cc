@@ -50,5 +50,12 @@ TEST(Numbers, AreShort) {
   EXPECT_EQ(percent_text(1, 0), "-");
 }
 
+TEST(Numbers, ChangesThatAreRoundedToNoneHaveNoMinus) {
+  EXPECT_EQ(signed_text(-0.04, 1), "+0.0");
+  EXPECT_EQ(signed_text(-0.0, 2), "+0.00");
+  EXPECT_EQ(signed_text(-0.06, 1), "-0.1");
+  EXPECT_EQ(signed_text(12.34, 1), "+12.3");
+}
+
 }  // namespace
 }  // namespace refrain::text

@@ -253,6 +253,13 @@ class End(Job):
         self.assertEqual(self.run_it(env={"REFRAIN_QUIET": "1"}, is_silent=True).said, [])
         self.assertEqual(self.info(GOOD)["complete"], True)
 
+    def test_variables_that_nobody_reads(self):
+        """A slip in the name of a variable is told of once; what is near none of Refrain's is anybody's."""
+        said = self.run_it(env={"REFRAIN_TIMNG": "exact", "REFRAIN_COLOUR": "red"}).said
+        self.assertEqual(said[0], "refrain: REFRAIN_TIMNG: unknown, and ignored; did you mean 'REFRAIN_TIMING'?")
+        self.assertEqual(len(said), 2)
+        self.assertEqual(self.run_it("--quiet", env={"REFRAIN_TIMNG": "exact"}, is_silent=True).said, [])
+
     def test_nothing_is_recorded(self):
         """REFRAIN_RECORD=0: no trace, and no word of an MPI_Init that was not seen."""
         self.assertEqual(self.run_it(env={"REFRAIN_RECORD": "0"}, is_silent=True).said, [])

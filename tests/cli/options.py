@@ -158,6 +158,9 @@ class Options(unittest.TestCase):
             for words in (["report", trace], ["reduce", trace], ["cluster", trace], ["diff", trace, trace],
                           ["convert", trace, "--to", "csv"], ["proxy", trace]):
                 self.refused("-: is no name of a file", *words, "-o", "-")
+            self.refused("-: is no name of a file", "manual", "-o", "-")
+            self.refused("-: is no name of a file", "live", "analyze", "--from", trace, "-o", "-")
+            self.refused("-: is no name of a file", "live", "serve", "--dir", folder, "-o", "-")
             self.assertEqual(sorted(os.listdir(folder)), ["proxy", "run.rfn"])
             with open(trace, "rb") as mine, open(inside, "rb") as copy, open(self.trace, "rb") as there:
                 self.assertEqual(len({mine.read(), copy.read(), there.read()}), 1)

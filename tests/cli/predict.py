@@ -95,6 +95,10 @@ class Predict(unittest.TestCase):
         # The longest bar is the first.
         self.assertTrue(text.startswith("<svg") and text.index(">latency<") < text.index(">compute<"), text)
 
+    def test_no_change_has_no_minus(self):
+        done = refrain("predict", HEAT, "--machine", self.exact, "--draws", "0", "--sweep", "latency=0.999999..1:2")
+        self.assertEqual(done.stdout.count("+0.0%"), 2, done.stdout)
+
     def test_the_error_has_a_sign(self):
         said = self.predict(self.exact, "--draws", "0", "--measured", "1")
         self.assertAlmostEqual(said["error_percent"], 100 * (1 - said["predicted_ns"] * 1e-9), places=6)
@@ -125,6 +129,7 @@ class Predict(unittest.TestCase):
         done = regression("--ranks", "8")
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (USAGE, "", 1), done.stderr)
         self.assertIn("3 runs", done.stderr)
+        self.assertIn("over 1 run has", refrain("predict", "--regression", HEAT, "--ranks", "8").stderr)
         for words, part in (((), "--ranks"), (("--ranks", "8", "--input", "zzz=3"), "has no zzz"),
                             (("--ranks", "8", "--input", "n=1,2:3"), "2 values for 3 runs")):
             done = regression(*words)

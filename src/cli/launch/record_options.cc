@@ -320,4 +320,27 @@ Words given_words(const RecordOptions& options) {
   return words;
 }
 
+Words misspelt_variables() {
+  constexpr std::string_view kBegin = "REFRAIN_";
+  std::vector<std::string> known, all;  // without that begin: those for users
+  for (const options::OptionRow& row : options::kRecordRows)
+    known.emplace_back(row.variable + kBegin.size());
+  for (const options::VariableRow& row : options::kVariableRows) {
+    all.emplace_back(row.name + kBegin.size());
+    if (row.variable < options::Variable::kCheckPaths) known.push_back(all.back());
+  }
+  all.insert(all.end(), known.begin(), known.end());
+  Words out;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view one = *at;
+    if (one.rfind(kBegin, 0) != 0) continue;
+    const std::string name(one.substr(kBegin.size(), one.find('=') - kBegin.size()));
+    if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+    if (const std::string meant = base::nearest(name, known); !meant.empty())
+      out.push_back(std::string(kBegin) + name + ": unknown, and ignored; did you mean '" +
+                    std::string(kBegin) + meant + "'?");
+  }
+  return out;
+}
+
 }  // namespace refrain::cli

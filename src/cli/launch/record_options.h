@@ -55,6 +55,11 @@ base::Result<std::string> logged_ranks(const RecordOptions& options);
 // The options that differ from what the environment says anyway, as the user would write them.
 Words given_words(const RecordOptions& options);
 
+// Variables of the environment that are none of Refrain's but look like one: "REFRAIN_TIMNG:
+// unknown, and ignored; did you mean 'REFRAIN_TIMING'?". Other names with that begin may be
+// anybody's.
+Words misspelt_variables();
+
 // The same number as `text`, as its environment variable has it.
 std::string plain_number(const std::string& text);
 

@@ -31,6 +31,7 @@
 #include "cli/output/common.h"
 #include "format/layout.h"
 #include "options/environment.h"
+#include "text/escape.h"
 
 namespace refrain::cli {
 namespace {
@@ -267,6 +268,14 @@ base::Error become(const std::string& program, Words& words) {
   return base::usage(std::string("cannot run: ") + std::strerror(errno), program);
 }
 
+// A variable that nobody reads is told of once in a job.
+void warn_of_variables(const RecordOptions& options, const Launcher& launcher) {
+  const bool is_spawned = options::text_of(options::Variable::kSpawned)[0] != '\0';
+  if (launcher.rank != 0 || is_spawned || options.is_on(RecordOption::kQuiet)) return;
+  for (const std::string& line : misspelt_variables())
+    std::fprintf(stderr, "refrain: %s\n", text::printable(line).c_str());
+}
+
 // `record`: the user's own words up to the program.
 base::Error record(const RecordOptions& options, const Words& record_words, Words words,
                    const Launcher& launcher, const UnknownOption& unknown_option) {
@@ -304,6 +313,7 @@ base::Error record(const RecordOptions& options, const Words& record_words, Word
   }
   if (const auto good = check_output(output); !good.ok()) return good.error();
 
+  warn_of_variables(options, launcher);
   hand_over(options, output, *mpi);
   set(options::Variable::kCalledAs, called_as());
   set(options::Variable::kSelf, self_path());

@@ -8,6 +8,7 @@
 #include "report/latex/tex_sections.h"
 #include "report/latex/tex_table.h"
 #include "report/latex/tex_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report::latex {
 namespace {
@@ -18,7 +19,7 @@ constexpr size_t kMostCompared = 25;
 
 std::string change(double now, double first) {
   if (!(first > 0) || now == first) return "";
-  return number(fmt::format(" ({:+.1f} %)", 100 * (now / first - 1)));
+  return number(fmt::format(" ({} %)", text::signed_text(100 * (now / first - 1), 1)));
 }
 
 std::string against(const Json& now, const Json& first, std::string (*how)(const Json&)) {

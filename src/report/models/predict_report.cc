@@ -58,16 +58,19 @@ std::string predict_text(const sim::Prediction& prediction, const sim::Machine& 
                        text::duration_text(ns_of(prediction.low_ns)),
                        text::duration_text(ns_of(prediction.high_ns)));
   if (measured_s > 0)
-    out += fmt::format("  error {:+.2f} % of the measured {}\n",
-                       error_percent(prediction, measured_s), text::time_text(measured_s * 1e9));
+    out += fmt::format("  error {} % of the measured {}\n",
+                       text::signed_text(error_percent(prediction, measured_s), 2),
+                       text::time_text(measured_s * 1e9));
   if (prediction.sweep.empty()) return out;
   out += fmt::format("\n  {:<10} {:>8}  {:>10}  {:>8}\n", "part", "factor", "time", "change");
   for (const auto& point : prediction.sweep)
-    out += fmt::format("  {:<10} {:>8.3g}  {:>10}  {:>+7.1f}%\n", sim::name_of(point.part),
-                       point.factor, text::duration_text(ns_of(point.predicted_ns)),
-                       base > 0 ? 100.0 * static_cast<double>(point.predicted_ns - base) /
-                                      static_cast<double>(base)
-                                : 0.0);
+    out += fmt::format(
+        "  {:<10} {:>8.3g}  {:>10}  {:>7}%\n", sim::name_of(point.part), point.factor,
+        text::duration_text(ns_of(point.predicted_ns)),
+        text::signed_text(base > 0 ? 100.0 * static_cast<double>(point.predicted_ns - base) /
+                                         static_cast<double>(base)
+                                   : 0.0,
+                          1));
   return out;
 }
 
@@ -100,7 +103,8 @@ std::string regression_text(const sim::Regression& regression, const sim::Regres
         text::time_text(model.seconds * 1e9),
         model.error < 0 ? "-" : fmt::format("{:.2f} %", 100 * (std::exp2(model.error) - 1)));
     if (measured_s > 0)
-      out += fmt::format("  {:>+7.2f}%", error_percent(model.seconds, measured_s));
+      out +=
+          fmt::format("  {:>7}%", text::signed_text(error_percent(model.seconds, measured_s), 2));
     out += "\n";
   }
   return out + "\n  left out: how far runs are off, each predicted from the others\n";

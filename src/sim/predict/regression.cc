@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
+
 namespace refrain::sim {
 namespace {
 
@@ -149,8 +151,8 @@ base::Result<Regression> regress(const std::vector<RegressionRun>& runs,
       if (auto model = model_of(runs, target, form, most_ranks))
         out.models.push_back(std::move(*model));
   if (out.models.empty())
-    return base::usage("a regression over " + std::to_string(runs.size()) +
-                       " runs has no result below 64 years: it needs runs on as many numbers of "
+    return base::usage("a regression over " + base::counted_text(runs.size(), "run") +
+                       " has no result below 64 years: it needs runs on as many numbers of "
                        "ranks as it has coefficients, at least 2 and one for each input");
   std::stable_sort(out.models.begin(), out.models.end(), [](const auto& a, const auto& b) {
     const auto rank = [](const RegressionModel& m) { return m.error < 0 ? 1e300 : m.error; };
