@@ -107,6 +107,8 @@ void RequestSnapshot::make_room() {
 // Up to here a memo compares each of them, also where all are new each time. Threads could take a
 // request out of another one's array at any time.
 bool RequestSnapshot::look_into_array(const MPI_Request* requests) {
+  array_ = nullptr;
+  given_ = nullptr;
   if (is_for_memo(static_cast<size_t>(count_)) || lane_.has_neighbours || control().filters)
     return false;
   given_ = requests;
@@ -118,16 +120,33 @@ bool RequestSnapshot::look_into_array(const MPI_Request* requests) {
   table.use(*array_);
   array_->begin(requests, n, static_cast<MPI_Request>(MPI_REQUEST_NULL),
                 [](MPI_Request r) { return handle_key(r); });
+  left_ = 1;
   entries_ = array_->entries();
   words_ = const_cast<uint64_t*>(array_->words());
   if (array_->has_wildcard()) asks_ |= kWildcard;
   return true;
 }
 
+RequestSnapshot::MemoWords RequestSnapshot::memo_words_of_many() {
+  static_assert(is_for_memo(kInline));
+  const auto n = static_cast<size_t>(count_);
+  if (array_ == nullptr) return {words_, n, is_for_memo(n)};
+  inline_words_[0] = kVersionBit | array_->version();
+  return {inline_words_, 1, true};
+}
+
+void RequestSnapshot::settle_of_many(int i, const MPI_Request& now, bool completed) {
+  if (array_ == nullptr || entries_[i]->traits.persistent || now != MPI_REQUEST_NULL)
+    return settle_known(lane_.table, i, now, completed);
+  array_->remove(static_cast<size_t>(i), now);
+}
+
 // Most of the requests are still there: the program will ask for them again.
-void RequestSnapshot::leave_array() {
-  if (array_ != nullptr) return lane_.table.end_use(*array_);
-  if (given_ == nullptr || left_ < count_ / 4 || lane_.table.has_array_in_use()) return;
+void RequestSnapshot::leave() {
+  const bool is_many = count_ > kInline;
+  if (is_many && array_ != nullptr) return lane_.table.end_use(*array_);
+  give_back();
+  if (!is_many || given_ == nullptr || left_ < count_ / 4 || lane_.table.has_array_in_use()) return;
   if (lane_.table.find_array(given_) == nullptr) lane_.table.add_array(given_);
 }
 

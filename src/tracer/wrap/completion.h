@@ -41,9 +41,7 @@ class RequestSnapshot {
       leave_out_if_filtered(scope);
   }
   ~RequestSnapshot() {
-    if (left_ > 0) give_back();
-    if (count_ > kInline) [[unlikely]]
-      leave_array();
+    if (left_ > 0) leave();
   }
   RequestSnapshot(const RequestSnapshot&) = delete;
   RequestSnapshot& operator=(const RequestSnapshot&) = delete;
@@ -59,16 +57,15 @@ class RequestSnapshot {
   struct MemoWords {
     uint64_t* words;
     size_t count;
-    bool has_statuses;  // there is room for those
-    bool usable;        // not too many for a memo
+    bool usable;  // not too many for a memo
   };
   MemoWords memo_words() {
-    const auto n = static_cast<size_t>(count_);
-    if (array_ == nullptr) [[likely]]
-      return {words_, n, true, is_for_memo(n)};
-    inline_words_[0] = kVersionBit | array_->version();
-    return {inline_words_, 1, false, true};
+    if (count_ > kInline) [[unlikely]]
+      return memo_words_of_many();
+    return {words_, static_cast<size_t>(count_), true};
   }
+  // Its words have no room for those of statuses.
+  bool is_polled_array() const { return count_ > kInline && array_ != nullptr; }
   // What the status of request i, now that it is complete, adds to that.
   uint64_t status_word(int i, const MPI_Status& status) const {
     const RequestEntry* r = entries_[i];
@@ -113,12 +110,19 @@ class RequestSnapshot {
     if (entries_[i] == nullptr) return;
     if (lane_.has_neighbours) [[unlikely]]
       return settle_beside_others(i, i + 1, &now, completed);
+    if (count_ > kInline) [[unlikely]]
+      return settle_of_many(i, now, completed);
     settle_known(lane_.table, i, now, completed);
   }
   // The same for all of an array.
   void settle_all(const MPI_Request* now, bool completed) {
     if (lane_.has_neighbours) [[unlikely]]
       return settle_beside_others(0, count_, now, completed);
+    if (count_ > kInline) [[unlikely]] {
+      for (int i = 0; i < count_; ++i)
+        if (entries_[i] != nullptr) settle_of_many(i, now[i], completed);
+      return;
+    }
     for (int i = 0; i < count_; ++i)
       if (entries_[i] != nullptr) settle_known(lane_.table, i, now[i], completed);
   }
@@ -162,8 +166,6 @@ class RequestSnapshot {
     if (r.is(RequestEntry::kSpecial) && r.traits.persistent) [[unlikely]] {
       if (completed) set_active(r, false);
     } else if (now == MPI_REQUEST_NULL) {
-      if (array_ != nullptr) [[unlikely]]
-        return array_->remove(static_cast<size_t>(i), now);
       table.remove(r);
       entries_[i] = nullptr;
       --left_;
@@ -177,7 +179,9 @@ class RequestSnapshot {
   }
   // Many requests: see request_array.h. False: each is to be looked up.
   bool look_into_array(const MPI_Request* requests);
-  void leave_array();
+  void leave();
+  MemoWords memo_words_of_many();
+  void settle_of_many(int i, const MPI_Request& now, bool completed);
   bool is_null(int i) const { return words_[i] == request_word::kNull; }
   // The same where other threads have lanes of their own; the first of `now` is that of `begin`.
   void look_up_beside_others(const MPI_Request* requests);
@@ -194,10 +198,11 @@ class RequestSnapshot {
   bool knows_held() const;
 
   RequestLane& lane_;
-  RequestArray* array_ = nullptr;       // that has what follows, if it is polled
-  const MPI_Request* given_ = nullptr;  // of many: where the program has them
+  // Of more than kInline only, where the first line of the constructor sets them.
+  RequestArray* array_;       // that has what follows, if it is polled; else null
+  const MPI_Request* given_;  // where the program has them, if there may be an array; else null
   int count_;
-  int left_ = 0;                              // entries that are claimed
+  int left_ = 0;                              // entries that are claimed; 1 of an array
   uint8_t asks_ = 0;                          // kWildcard, kHeld
   RequestEntry** entries_ = inline_entries_;  // claimed ones; null: none, or over
   uint64_t* words_ = inline_words_;

@@ -17,7 +17,6 @@ class CompletionWords {
     const RequestSnapshot::MemoWords memo = requests.memo_words();
     words_ = memo.words;
     n_ = memo.count;
-    has_statuses_ = memo.has_statuses;
     usable_ = memo.usable && rc == MPI_SUCCESS;
   }
 
@@ -33,9 +32,12 @@ class CompletionWords {
     completed ? add_status(i, given, used) : add(given != MPI_STATUS_IGNORE);
   }
   void add_statuses(const MPI_Status* given, const MPI_Status* used) {
-    if (used != MPI_STATUSES_IGNORE) usable_ = usable_ && has_statuses_;
-    if (used != MPI_STATUSES_IGNORE && usable_)
-      for (int i = 0; i < requests_.count(); ++i) words_[n_++] = requests_.status_word(i, used[i]);
+    if (used != MPI_STATUSES_IGNORE) {
+      if (requests_.is_polled_array()) [[unlikely]]
+        usable_ = false;
+      for (int i = 0; usable_ && i < requests_.count(); ++i)
+        words_[n_++] = requests_.status_word(i, used[i]);
+    }
     add(given != MPI_STATUSES_IGNORE);
   }
   void give_up() { usable_ = false; }
@@ -49,7 +51,7 @@ class CompletionWords {
   RequestSnapshot& requests_;
   uint64_t* words_;
   size_t n_;
-  bool has_statuses_, usable_;
+  bool usable_;
 };
 
 }  // namespace
