@@ -5,9 +5,12 @@
 #include "cli/launch/plain_line.h"
 
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace refrain::cli {
@@ -30,12 +33,12 @@ bool is_special(std::string_view word) {
 
 // A whole number without a sign or a unit, in the range of its option.
 bool is_plain_number(const OptionRow& row, std::string_view value) {
-  constexpr size_t kMostDigits = 6;
   if (value == row.otherwise) return true;
-  if (value.empty() || value.size() > kMostDigits || value[0] == '0') return value == "0";
-  if (value.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  return row.option != options::RecordOption::kCallPath ||
-         std::strtoul(std::string(value).c_str(), nullptr, 10) <= options::kMostCallPath;
+  const char* const end = value.data() + value.size();
+  uint32_t number = 0;
+  const auto [read_to, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc() || read_to != end || (value[0] == '0' && number != 0)) return false;
+  return row.option != options::RecordOption::kCallPath || number <= options::kMostCallPath;
 }
 
 bool is_plain_value(const OptionRow& row, std::string_view value) {

@@ -135,12 +135,9 @@ std::vector<std::string> calibrate_warnings(const CalibratedDistance& one) {
         "distance {}: the ranks lost their cores {} times in {:.1f} s to others: these numbers are "
         "too large. Give each rank a core of its own, with nothing else on it, and measure again",
         sim::name_of(one.distance), text::count_text(taken.count), taken.seconds));
-  if (!one.fitted.is_uneven()) return out;
-  using Round = sim::FittedProtocol::Round;
-  const auto [least, most] =
-      std::minmax_element(one.fitted.shortest.begin(), one.fitted.shortest.end(),
-                          [](const Round& a, const Round& b) { return a.ns < b.ns; });
-  const auto where = [&](const Round& round) {
+  const auto uneven = one.fitted.uneven();
+  if (!uneven) return out;
+  const auto where = [&](const sim::FittedProtocol::Round& round) {
     return fmt::format("{} in round {}", text::time_text(round.ns), round.round + 1) +
            (one.starts > 1 ? fmt::format(" of start {}", round.start + 1) : "");
   };
@@ -148,7 +145,7 @@ std::vector<std::string> calibrate_warnings(const CalibratedDistance& one) {
       "distance {}: a short message took {}, {}: the ranks were not always equally far from each "
       "other (moved to other cores, or the virtual machine was). Bind the ranks as the program's "
       "are, measure again, and join only starts that are alike",
-      sim::name_of(one.distance), where(*least), where(*most)));
+      sim::name_of(one.distance), where(uneven->first), where(uneven->second)));
   return out;
 }
 
@@ -227,7 +224,7 @@ std::string calibrate_json(const std::vector<CalibratedDistance>& found,
       to["seconds"] = one.cores_taken.seconds;
     }
     to["is_disturbed"] = one.cores_taken.is_often();
-    to["is_uneven"] = one.fitted.is_uneven();
+    to["is_uneven"] = one.fitted.uneven().has_value();
     std::vector<std::vector<double>> shortest(one.starts);  // by start, then by round
     for (const sim::FittedProtocol::Round& round : one.fitted.shortest)
       shortest.at(round.start).push_back(round.ns);

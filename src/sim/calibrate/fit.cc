@@ -341,11 +341,13 @@ Limits fit_limits(const Samples& samples) {
   return out;
 }
 
-bool FittedProtocol::is_uneven() const {
+std::optional<std::pair<FittedProtocol::Round, FittedProtocol::Round>> FittedProtocol::uneven()
+    const {
   constexpr double kUneven = 1.5;
   const auto [least, most] = std::minmax_element(
       shortest.begin(), shortest.end(), [](const Round& a, const Round& b) { return a.ns < b.ns; });
-  return least != shortest.end() && most->ns > kUneven * least->ns;
+  if (least == shortest.end() || most->ns <= kUneven * least->ns) return {};
+  return std::pair(*least, *most);
 }
 
 base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options) {

@@ -14,6 +14,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -40,8 +42,9 @@ struct FittedProtocol {
     double ns = 0;
   };
   std::vector<Round> shortest;
-  // They differ by more than starts do by where their memory lies: cores were not equally far.
-  bool is_uneven() const;
+  // The fastest of them and the slowest, where they differ by more than starts do by where their
+  // memory lies: cores were not equally far.
+  std::optional<std::pair<Round, Round>> uneven() const;
 };
 
 base::Result<FittedProtocol> fit_protocol(const Samples& samples, const FitOptions& options);
