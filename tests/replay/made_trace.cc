@@ -1,7 +1,8 @@
 // Writes a trace of calls that no MPI at hand makes by itself: what the tests of replays begin
 // with.
 //
-//   made_trace reordered|long_tags|waits|thread_waits|buffers|files|spawn_fails OUT.rfn [PATH]
+//   made_trace reordered|long_tags|waits|thread_waits|buffers|files|spawn_fails|polled_parts
+//              OUT.rfn [PATH]
 //
 // reordered: MPI_Cart_create with reorder has turned the order of 4 ranks around.
 // long_tags: messages with the largest int as their tag, and some below it.
@@ -10,6 +11,7 @@
 // buffers:   a ring of sends before its receives.
 // files:     two ranks read 100 bytes at 4000 of PATH, which the program found, and delete it.
 // spawn_fails: MPI_Comm_spawn, which failed on two ranks, and a barrier behind it.
+// polled_parts: rank 0 asks 200000 times for a part of a message that is not there yet.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -135,6 +137,36 @@ void spawn_fails(TestCalls& calls) {
   }
 }
 
+void polled_parts(TestCalls& calls) {
+  constexpr int kQuestions = 200'000;
+  const auto init = [&](Rank rank, const char* name) {
+    ShapeWriter s(name);
+    s.none().none().integer(2).integer(4).object(calls.type()).integer(1 - rank).integer(5);
+    return calls.add(rank, s.object(calls.world()).constant("MPI_INFO_NULL").new_request(0));
+  };
+  const auto start = [&](Rank rank, uint32_t request) {
+    ShapeWriter s("MPI_Start");
+    calls.add(rank, s.none().request(request));
+  };
+  for (Rank rank = 0; rank < 2; ++rank) begin(calls, rank);
+  const uint32_t receive = init(0, "MPI_Precv_init"), send = init(1, "MPI_Psend_init");
+  start(0, receive);
+  for (int i = 0; i < kQuestions; ++i) {
+    ShapeWriter ask("MPI_Parrived");
+    calls.add(0, ask.none().request(receive).integer(1).integer(0));
+  }
+  start(1, send);
+  for (const int64_t part : {0, 1}) {
+    ShapeWriter ready("MPI_Pready");
+    calls.add(1, ready.none().integer(part).request(send));
+  }
+  for (Rank rank = 0; rank < 2; ++rank) {
+    ShapeWriter wait("MPI_Wait");
+    wait.none().request(rank == 0 ? receive : send);
+    calls.add(rank, wait.constant("MPI_STATUS_IGNORE"));
+  }
+}
+
 }  // namespace
 }  // namespace refrain::replay::plan
 
@@ -151,6 +183,7 @@ int main(int argc, char** argv) {
   if (what == "buffers") buffers(calls);
   if (what == "files") files(calls, argc > 3 ? argv[3] : "data");
   if (what == "spawn_fails") spawn_fails(calls);
+  if (what == "polled_parts") polled_parts(calls);
   reader::TraceBuilder& made = calls.finish();
   if (what == "thread_waits") move_to_thread(made.data());
   const auto bytes = format::encode(made.data());

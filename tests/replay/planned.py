@@ -191,6 +191,16 @@ class Planned(unittest.TestCase):
         self.assertEqual(done.returncode, GOOD, done.stdout + done.stderr)
         self.assertIn(b"left_out", done.stdout)
 
+    def test_parts_that_are_asked_for_again_and_again(self):
+        """As many receives that no part reaches would be more than an MPI has memory for."""
+        trace, again = self.made("polled_parts"), os.path.join(self.folder, "again.rfn")
+        outcome = self.replay(2, trace, recorded=again)
+        if options.mpi == "openmpi" and outcome.status == UNSUPPORTED:
+            self.skipTest("this Open MPI has no MPI_Precv_init")
+        self.good(outcome)
+        done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, GOOD, done.stdout + done.stderr)
+
     def test_damage(self):
         """Cut short, or with a byte too many: one line before MPI_Init, and nothing hangs."""
         with open(self.made("buffers"), "rb") as f:
