@@ -143,7 +143,7 @@ enum refrain_balance {
 #define REFRAIN_NONBLOCK 1
 
 /* block_bytes: 0 for 1 MiB; the same at both ends. The balance is of this end. NULL: no such
- * balance. */
+ * balance. A process keeps up to 32 MiB of blocks of closed streams for the streams to come. */
 refrain_stream* refrain_stream_new(size_t block_bytes, int balance);
 
 /* N_A of the paper: blocks that a reader holds ready for each writer, and blocks that a writer

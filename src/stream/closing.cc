@@ -1,5 +1,4 @@
 // How streams end: partners that died, and close().
-#include <cstdlib>
 #include <utility>
 
 #include "refrain/coupling.h"
@@ -52,7 +51,7 @@ int Stream::lose(Partner& partner, const std::string& how) {
 void Stream::stop_receiving(Partner& partner) {
   for (Slot& slot : partner.slots) {
     if (slot.request != Transport::kNone) transport_.cancel(slot.request);
-    std::free(slot.memory);
+    free_block(slot.memory, options_.block_bytes);
   }
   partner.slots.clear();
   partner.posted.clear();

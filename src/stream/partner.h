@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <vector>
 
 #include "refrain/coupling.h"
+#include "stream/block_memory.h"
 #include "stream/stream.h"
 
 namespace refrain::stream {
@@ -63,14 +63,5 @@ struct Stream::Out {
   Partner* to;
   bool is_acquired;
 };
-
-// Memory for a block; null when there is none. To be freed. A page begins where the block does,
-// because one process copies out of the other's pages.
-inline char* new_block(size_t bytes) {
-  constexpr size_t kLine = 64, kPage = 4096;
-  const size_t alignment = bytes < kPage ? kLine : kPage;
-  return static_cast<char*>(
-      std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
-}
 
 }  // namespace refrain::stream

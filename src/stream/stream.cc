@@ -1,7 +1,6 @@
 #include "stream/stream.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -20,9 +19,9 @@ Stream::~Stream() {
         partner->greeting_receive != Transport::kNone)
       static_cast<void>(partner.release());
   }
-  for (const Borrowed& borrowed : borrowed_) std::free(borrowed.memory);
+  for (const Borrowed& borrowed : borrowed_) free_block(borrowed.memory, options_.block_bytes);
   for (Out& out : outs_)
-    if (out.request == Transport::kNone) std::free(out.memory);
+    if (out.request == Transport::kNone) free_block(out.memory, options_.block_bytes);
 }
 
 int Stream::fail(int code, std::string text) {
@@ -378,7 +377,7 @@ int Stream::release(const void* block) {
   const auto slot =
       std::find_if(slots.begin(), slots.end(), [](const Slot& s) { return s.memory == nullptr; });
   if (slot == slots.end()) {  // its writer has ended
-    std::free(borrowed.memory);
+    free_block(borrowed.memory, options_.block_bytes);
     return 0;
   }
   slot->memory = borrowed.memory;
