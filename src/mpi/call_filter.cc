@@ -105,6 +105,7 @@ CallGroup filter_group(const CallInfo& call) {
 
 base::Result<CallFilter> CallFilter::parse(std::string_view only, std::string_view without) {
   CallFilter filter;
+  if (only.empty() && without.empty()) return filter;
   std::bitset<kCalls> kept, dropped;
   base::Status good = base::Done{};
   const auto collect = [&good](const char* option, std::string_view words,

@@ -60,6 +60,11 @@ class Test:
         info = json.loads(self.refrain("info", "--format", "json", trace))
         return {loss["detail"]: loss.get("calls", 0) for loss in info["losses"] if loss["reason"] == reason}
 
+    def is_of_all_ranks(self, trace, reason):
+        """Losses that several ranks have are one, of no rank."""
+        info = json.loads(self.refrain("info", "--format", "json", trace))
+        return all(loss.get("rank", -1) in (-1, None) for loss in info["losses"] if loss["reason"] == reason)
+
     def counted(self):
         trace, said = self.record("called")
         self.refrain("check", trace)
@@ -68,6 +73,7 @@ class Test:
         # Nobody can forward "..."; the program's reference to it is all that is known.
         unseen = self.losses(trace, "not_seen")
         expect([name.split(":")[0] for name in unseen] == ["MPIX_Extra_talk"], "not seen:", unseen)
+        expect(self.is_of_all_ranks(trace, "not_seen"), "not every rank's program was looked into")
         expect(len(said) == 1 and "MPIX_Extra" in said[0] and "6 other functions" in said[0], said)
         expect("unknown_function" in self.refrain("info", trace), "info says nothing")
         for rank in range(RANKS):

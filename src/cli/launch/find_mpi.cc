@@ -75,6 +75,16 @@ bool is_interpreter(const std::string& library) {
   return false;
 }
 
+// Libraries of the C library and of compilers: behind them there is no MPI, and each rank of a job
+// would open them for nothing.
+bool is_of_system(std::string_view library) {
+  for (const std::string_view stem :
+       {"libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "ld-linux", "libgcc_s.so",
+        "libstdc++.so", "libgfortran.so", "libquadmath.so"})
+    if (library.starts_with(stem)) return true;
+  return false;
+}
+
 // Two MPIs that cannot work in one program.
 bool excludes(Mpi a, Mpi b) { return a != b && !about(a).name.empty() && !about(b).name.empty(); }
 
@@ -107,7 +117,7 @@ class Closure {
     if (base.starts_with("libpmix.so")) result_.speaks_pmix = true;
     const Mpi mpi = mpi_of_library(base);
     note(mpi, base);
-    if (mpi != Mpi::kNone && mpi == of_launcher_) return;
+    if ((mpi != Mpi::kNone && mpi == of_launcher_) || is_of_system(base)) return;
     const std::string path = search_.find(name, user.file, user.path, user.rpath);
     if (path.empty()) return;
     const bool may_be_interpreter = is_interpreter(base);

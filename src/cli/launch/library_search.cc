@@ -40,7 +40,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 }  // namespace
 
 LibrarySearch::LibrarySearch(const std::string& library_path, const std::string& cache_path)
-    : library_path_(split_path(library_path)), cache_(cache_path) {}
+    : library_path_(split_path(library_path)), cache_path_(cache_path) {}
 
 // glibc's cache, "new" format: a header of 48 bytes, then entries of 24: flags, offset of the name,
 // offset of the path, OS version, hardware capabilities. Offsets count from the header. Of entries
@@ -48,9 +48,10 @@ LibrarySearch::LibrarySearch(const std::string& library_path, const std::string&
 std::string LibrarySearch::cached(const std::string& name) const {
   constexpr std::string_view kMagic = "glibc-ld.so.cache1.1";
   constexpr size_t kCount = kMagic.size(), kEntries = 48, kEntry = 24, kName = 4, kPath = 8;
-  const size_t begin = cache_.bytes().find(kMagic);
+  if (!cache_) cache_.emplace(cache_path_);
+  const size_t begin = cache_->bytes().find(kMagic);
   if (begin == std::string_view::npos) return {};
-  const std::string_view cache = cache_.bytes().substr(begin);
+  const std::string_view cache = cache_->bytes().substr(begin);
   const auto number_at = [&](size_t at) {
     uint32_t number = 0;
     if (at + sizeof number <= cache.size()) std::memcpy(&number, &cache[at], sizeof number);

@@ -1,6 +1,8 @@
 // Where the system's loader would find a library, without asking it: ld.so(8), in its order.
+// Threads: one at a time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,8 @@ class LibrarySearch {
   std::string cached(const std::string& name) const;
 
   std::vector<std::string> library_path_;
-  FileMapping cache_;
+  std::string cache_path_;
+  mutable std::optional<FileMapping> cache_;  // once it is asked for
 };
 
 }  // namespace refrain::cli

@@ -55,11 +55,11 @@ std::string read_build_id(const dl_phdr_info& info) {
       if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && desc + note.n_descsz <= end &&
           std::memcmp(name, "GNU", 4) == 0) {
         static constexpr char kHex[] = "0123456789abcdef";
-        std::string id;
-        for (unsigned k = 0; k < note.n_descsz; ++k) {
+        std::string id(2 * size_t{note.n_descsz}, '0');
+        for (size_t k = 0; k < note.n_descsz; ++k) {
           const auto b = static_cast<unsigned char>(desc[k]);
-          id += kHex[b >> 4];
-          id += kHex[b & 15];
+          id[2 * k] = kHex[b >> 4];
+          id[2 * k + 1] = kHex[b & 15];
         }
         return id;
       }

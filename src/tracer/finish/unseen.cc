@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tracer/calls/forwarded_functions.h"
+#include "tracer/code/addresses.h"
 #include "tracer/state/process.h"
 
 namespace refrain::tracer {
@@ -23,6 +25,17 @@ struct Names {
   const char* strings = nullptr;
   uint32_t count = 0;  // symbols that may be undefined stand before this one
 };
+
+// Whether a module of which these are the names asks the loader for a library of MPI by itself.
+bool asks_for_mpi(const dl_phdr_info& info, const Names& names) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    for (; d->d_tag != DT_NULL; ++d)
+      if (d->d_tag == DT_NEEDED && is_mpi_library(names.strings + d->d_un.d_val)) return true;
+  }
+  return false;
+}
 
 // Whether an address lies in what the loader has mapped of a module. (That of the kernel's own
 // module has been made no address of.)
@@ -76,15 +89,21 @@ bool is_function(const void* address) {
   return ELF64_ST_TYPE(static_cast<const ElfW(Sym)*>(extra)->st_info) == STT_FUNC;
 }
 
+// Most of a process's libraries came with MPI's own (those of graphics cards, of compilers) and
+// have large tables of names, which nobody else reads: a rank looks into its program and into
+// libraries that ask for MPI. Rank 0 looks into all of them, because one that was linked carelessly
+// does not say what it needs.
 struct Search {
   Process* process;
   std::vector<std::string> found;
+  bool is_program = true;  // which comes first
 
   static int visit(dl_phdr_info* info, size_t, void* self) {
     static_cast<Search*>(self)->look_into(*info);
     return 0;
   }
   void look_into(const dl_phdr_info& info) {
+    const bool is_first = std::exchange(is_program, false);
     if (info.dlpi_phnum == 0) return;
     for (int i = 0; i < info.dlpi_phnum; ++i) {
       if (info.dlpi_phdr[i].p_type != PT_LOAD) continue;
@@ -94,6 +113,7 @@ struct Search {
     }
     const Names names = names_of(info);
     if (names.symbols == nullptr || names.strings == nullptr) return;
+    if (!is_first && process->rank != 0 && !asks_for_mpi(info, names)) return;
     for (uint32_t i = 1; i < names.count; ++i) {
       const ElfW(Sym)& symbol = names.symbols[i];
       const char* const name = names.strings + symbol.st_name;
