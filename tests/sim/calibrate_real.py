@@ -35,7 +35,7 @@ def warns_of_one_core(refrain, folder):
     with open(machine, encoding="utf-8") as text:
         told = "lost their cores" in text.read()
     os.remove(machine)
-    said = b"lost their cores" in ran.stderr
+    said = b"lost their cores" in ran.stderr and b"wait for each other's turn" in ran.stderr
     found = json.loads(ran.stdout)["distances"][0]
     if ran.status == 0 and said and told and found["is_disturbed"] and found["cores_taken"] > 100:
         return True
