@@ -190,11 +190,19 @@ bool Splitter::split_onto(std::string_view bytes, size_t behind, uint32_t defini
   return false;
 }
 
+// Calls that complete a long array of requests one by one have as many signatures, each of which
+// differs from the others in the middle: as long as one another are only those with the same
+// requests missing.
+bool Splitter::is_unlikely(const Pattern& pattern, std::string_view bytes) {
+  constexpr size_t kMany = 64;
+  return pattern.has_requests && pattern.holes.size() > kMany && pattern.bytes != bytes.size();
+}
+
 bool Splitter::split(std::string_view bytes) {
   if (bytes.size() > kMaxSignatureBytes) return false;
   ++clock_;
   for (Pattern& pattern : patterns_) {
-    if (!matches(pattern, bytes)) continue;
+    if (is_unlikely(pattern, bytes) || !matches(pattern, bytes)) continue;
     pattern.used = clock_;
     // The one that is asked for most stands first.
     if (&pattern != patterns_.data()) std::swap(pattern, *(&pattern - 1));
@@ -222,6 +230,7 @@ void Splitter::learn(std::string_view bytes) {
   Finder finder(bytes);
   walk_with(bytes, Form::kInline, finder);
   finder.finish();
+  finder.pattern.bytes = bytes.size();
   finder.pattern.shape = shape_;
   finder.pattern.used = clock_;
   finder.pattern.steps = steps_of(finder.pattern);

@@ -42,6 +42,7 @@ class Splitter {
     std::vector<Hole> holes;
     size_t slots = 0;  // holes that are not requests
     bool has_requests = false;
+    size_t bytes = 0;  // of the signature it was learned from
     uint32_t shape = 0;
     uint32_t used = 0;  // when it last was the one
     // The same for take_words(): a hole and the text before it; empty where such a text is longer
@@ -50,6 +51,7 @@ class Splitter {
   };
   class Finder;
 
+  static bool is_unlikely(const Pattern& pattern, std::string_view bytes);
   bool matches(const Pattern& pattern, std::string_view bytes);
   static std::vector<Step> steps_of(const Pattern& pattern);
   static bool take_words(const Pattern& pattern, std::string_view bytes, uint32_t definitions,

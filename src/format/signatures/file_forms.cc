@@ -8,6 +8,7 @@
 #include "format/codes/run_codec.h"
 #include "format/definitions.h"
 #include "format/limits.h"
+#include "format/signatures/changed_copy.h"
 #include "format/signatures/walker.h"
 
 namespace refrain::format {
@@ -16,31 +17,22 @@ namespace {
 
 class Stripper final : public Visitor {
  public:
-  explicit Stripper(std::string_view shape) : shape_(shape) {}
+  explicit Stripper(std::string_view shape) : out_(shape) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
     if (n < kLargeElementCount) return n;
-    copy_until(begin);
-    out_.put_varint(kLargeElementCount);
-    copied_ = end;
+    out_.replace(begin, end, kLargeElementCount);
     result.counts.push_back(static_cast<int64_t>(n));
     return n;
   }
   void request(uint64_t n, size_t begin, size_t end) override {
-    copy_until(begin);
-    copied_ = end;
+    out_.leave_out(begin, end);
     result.requests.push_back(static_cast<int64_t>(n));
   }
-  void finish() {
-    copy_until(shape_.size());
-    result.bytes = out_.take();
-  }
+  void finish() { result.bytes = out_.finish(); }
   FileShape result;
 
  private:
-  void copy_until(size_t end) { out_.put_bytes(shape_.data() + copied_, end - copied_); }
-  std::string_view shape_;
-  base::ByteWriter out_;
-  size_t copied_ = 0;
+  ChangedCopy out_;
 };
 
 class Restorer final : public Visitor {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "format/signatures/changed_copy.h"
 #include "format/signatures/walker.h"
 
 namespace refrain::format {
@@ -76,24 +77,19 @@ class Joiner final : public Visitor {
 
 class Renumberer final : public Visitor {
  public:
-  Renumberer(std::string_view shape, std::span<const uint32_t> map) : shape_(shape), map_(map) {}
+  Renumberer(std::string_view shape, std::span<const uint32_t> map) : out(shape), map_(map) {}
   void request(uint64_t n, size_t begin, size_t end) override {
     if (n >= map_.size()) {
       bad = true;
       return;
     }
-    out.put_bytes(shape_.data() + copied_, begin - copied_);
-    out.put_varint(map_[static_cast<size_t>(n)]);
-    copied_ = end;
+    out.replace(begin, end, map_[static_cast<size_t>(n)]);
   }
-  void finish() { out.put_bytes(shape_.data() + copied_, shape_.size() - copied_); }
-  base::ByteWriter out;
+  ChangedCopy out;
   bool bad = false;
 
  private:
-  std::string_view shape_;
   std::span<const uint32_t> map_;
-  size_t copied_ = 0;
 };
 
 }  // namespace
@@ -123,8 +119,7 @@ std::optional<std::string> renumber_requests(std::string_view shape, std::span<c
                                              Form form) {
   Renumberer v(shape, map);
   if (!walk_with(shape, form, v) || v.bad) return std::nullopt;
-  v.finish();
-  return v.out.take();
+  return v.out.finish();
 }
 
 }  // namespace refrain::format

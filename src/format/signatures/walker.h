@@ -102,8 +102,8 @@ class Walker {
     visitor_.number(left);
     while (left > 0) {
       uint64_t repeat = 0;
-      if (!count(&repeat) || repeat == 0 || repeat > left || scale > kMaxSignatureValues / repeat)
-        return false;
+      if (!count(&repeat) || repeat == 0 || repeat > left) return false;
+      if (repeat != 1 && scale > kMaxSignatureValues / repeat) return false;
       visitor_.repeat(repeat);
       if (!field(depth + 1, scale * repeat)) return false;
       left -= repeat;
