@@ -141,12 +141,33 @@ static int keeps_group(int rank) {
   return found == rank;
 }
 
+// Sends that end at once may have one handle for all of them. In copies, no recorder can tell which
+// of them a wait is for, and this order is not that of the sends.
+static int ends_copies(int rank, int size) {
+  static const int kOrder[] = {1, 2, 0};
+  MPI_Request sent[3], copies[3];
+  int got[3] = {-1, -1, -1};
+  for (int i = 0; i < 3; ++i)
+    MPI_Isend(&kOrder[i], 1, MPI_INT, (rank + 1) % size, 20 + i, MPI_COMM_WORLD, &sent[i]);
+  for (int i = 0; i < 3; ++i) copies[i] = sent[kOrder[i]];
+  for (int i = 0; i < 3; ++i)
+    MPI_Recv(&got[i], 1, MPI_INT, (rank + size - 1) % size, 20 + i, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+  for (int i = 0; i < 3; ++i) {
+    int flag = 0;
+    while (!flag) MPI_Test(&copies[i], &flag, MPI_STATUS_IGNORE);
+    if (copies[i] != MPI_REQUEST_NULL) return 0;
+  }
+  return memcmp(got, kOrder, sizeof got) == 0;
+}
+
 int main(int argc, char** argv) {
   int rank, size, provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (!finds_itself(rank, size) || !keeps_group(rank)) return 1;
+  if (!ends_copies(rank, size)) return 1;
   if (!agrees(rank, size) || !takes_two_arrays() || !resizes()) return 1;
   share();
   if (is_changed("quiet") && freopen("/dev/null", "w", stderr) == NULL) return 1;

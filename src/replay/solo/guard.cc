@@ -84,14 +84,18 @@ bool Player::same_handle(const Frame& frame, ParamKind kind, const Value& value,
     return kind == ParamKind::kKeyval && frame.fortran_value_bytes > 0 && given == *bits + 1;
   }
   if (value.kind == ValueKind::kRequest) {
-    const Object* const object = objects_.find(kind, given);
+    Object* const object = objects_.find(kind, given);
     if (object == nullptr) return false;
     if (object->number == value.id) return true;
     // An MPI may give out one handle for several sends; then it is a guess of the recorder's which
-    // of them a copy of the handle names.
-    const Object* const recorded = objects_.find_number(kind, value.id);
-    return recorded != nullptr && recorded->made_by == object->made_by && !recorded->receives() &&
-           !object->receives();
+    // of them a copy of the handle names. What the trace calls the one is the other from now on,
+    // or the one that is left would be nobody's.
+    Object* const recorded = objects_.find_number(kind, value.id);
+    if (recorded == nullptr || recorded->made_by != object->made_by || recorded->receives() ||
+        object->receives())
+      return false;
+    if (!is_trying_) objects_.exchange_numbers(*object, *recorded);
+    return true;
   }
   if (!value.is_object()) return true;
   if (const auto bits = predefined(value.definition())) {

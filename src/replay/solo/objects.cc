@@ -173,6 +173,12 @@ void Objects::erase(Object& object) {
   object.reset();
 }
 
+void Objects::exchange_numbers(Object& one, Object& other) {
+  std::swap(one.number, other.number);
+  for (Object* const object : {&one, &other})
+    by_number_.put(mixed(object->kind, static_cast<uint64_t>(object->number)), object);
+}
+
 int64_t Objects::to_fortran(ParamKind kind, uint64_t key) {
   if (key == 0 && kind == ParamKind::kFile) return 0;  // a null pointer
   if (handle_bytes(kind) == sizeof(int)) return static_cast<int32_t>(key);

@@ -122,6 +122,8 @@ class Objects {
   Object& make(mpi::ParamKind kind, int64_t number);
   void erase(mpi::ParamKind kind, uint64_t key);
   void erase(Object& object);
+  // Each is then found by the number of the other one. Both are of one kind.
+  void exchange_numbers(Object& one, Object& other);
 
   // The numbers of Fortran; the C handle where both are one.
   int64_t to_fortran(mpi::ParamKind kind, uint64_t key);
