@@ -83,6 +83,13 @@ class RecordedClusters(unittest.TestCase):
         self.assertEqual(said["cluster_count"], 6)
         self.assertEqual(len(self.info()["clusters"]["list"]), 6)
 
+    def test_ranks_that_are_all_leads_lose_nothing(self):
+        said = self.record("stencil", ("--timing", "exact", "--cluster", "kinds"))
+        self.assertIn("no losses; next: ", said)
+        self.assertIn(" waits ", said)
+        text = refrain("info", self.path("run.rfn")).stdout.decode()
+        self.assertRegex(text, r"losses +none\n")
+
     def test_a_number_of_clusters_in_the_papers_way(self):
         words = ("--mix", "--assign", "tree")
         said = self.equal("stencil", ("--cluster", "2", *words), ("--k", "2", *words))

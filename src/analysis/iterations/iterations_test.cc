@@ -46,6 +46,10 @@ TEST(Trend, IsNamedWhereChanceDoesNotExplainIt) {
   EXPECT_FALSE(is_named(100, 0.5, 0.49));
   EXPECT_FALSE(is_named(100, 0.09, 0.99));
   EXPECT_FALSE(is_named(0, 0, 0));
+  // A line below zero at one of its ends.
+  EXPECT_TRUE(is_named(8, -1.9, 0.7));
+  EXPECT_FALSE(is_named(8, -2.6, 0.7));
+  EXPECT_FALSE(is_named(8, 2.6, 0.7));
 }
 
 // What a rank does, one call after another, 10 ns each.

@@ -79,12 +79,14 @@ void put_numbers(IterationLoop& out) {
 }  // namespace iterations
 
 bool IterationLoop::has_clear_trend() const {
-  constexpr double kLeastShare = 0.1, kLeastFit = 0.5;
+  // A line that changes by more than twice the mean goes below zero within the run.
+  constexpr double kLeastShare = 0.1, kMostShare = 2.0, kLeastFit = 0.5;
   // t*t / (t*t + n - 2) of n = 3 to 7 iterations, where t is what Student's distribution with n - 2
   // degrees of freedom exceeds in 5 % of cases, on both sides. Of 8 it is below kLeastFit.
   constexpr double kFitByChance[] = {0.994, 0.903, 0.772, 0.659, 0.570};
   const size_t n = rows.size();
-  if (n < 3 || std::abs(trend_share) < kLeastShare) return false;
+  const double change = std::abs(trend_share);
+  if (n < 3 || change < kLeastShare || change > kMostShare) return false;
   return trend_fit >= (n - 3 < std::size(kFitByChance) ? kFitByChance[n - 3] : kLeastFit);
 }
 

@@ -174,16 +174,17 @@ void add_cores(std::string& out, const Trace& trace) {
 }
 
 std::string losses_text(const RunInfo& info) {
-  if (info.losses.empty()) return "none";
   std::string text;
   for (const Loss& loss : info.losses) {
+    // Clusters in which each rank is the lead of its own stand for nobody.
+    if (loss.reason == format::kStoodForLoss && loss.calls == 0) continue;
     if (!text.empty()) text += "\n               ";
     text += text::printable(loss.reason);
     if (loss.calls > 0) text += ", " + text::counted_text(loss.calls, "call");
     if (loss.rank >= 0) text += fmt::format(", rank {}", loss.rank);
     if (!loss.detail.empty()) text += ": " + text::printable(loss.detail);
   }
-  return text;
+  return text.empty() ? "none" : text;
 }
 
 std::string groups_text(const Trace& trace) {

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -51,18 +52,24 @@ uint64_t ranks_of(const format::TraceData& trace) {
   return all;
 }
 
+// Every trace with clusters has that loss; where each rank is the lead of its own, nothing is lost.
+bool is_nothing(const format::LossRecord& loss) {
+  return loss.reason == format::kStoodForLoss && loss.calls == 0;
+}
+
 // "no losses", or the first few reasons with how many calls they are about in all: a filter has a
 // loss for each function.
 std::string losses_text(const format::TraceData& trace) {
   constexpr size_t kShown = 3;
-  if (trace.losses.empty()) return "no losses";
   std::vector<std::pair<std::string, uint64_t>> reasons;
   for (const format::LossRecord& loss : trace.losses) {
+    if (is_nothing(loss)) continue;
     size_t i = 0;
     while (i < reasons.size() && reasons[i].first != loss.reason) ++i;
     if (i == reasons.size()) reasons.emplace_back(loss.reason, 0);
     reasons[i].second += loss.calls;
   }
+  if (reasons.empty()) return "no losses";
   std::string text;
   for (size_t i = 0; i < reasons.size() && i < kShown; ++i) {
     text += (i == 0 ? "losses: " : ", ") + reasons[i].first;
@@ -107,7 +114,8 @@ std::string called_as() {
 
 // What shows most of this trace. With losses, what they are.
 const char* next_verb(const Process& p, const format::TraceData& trace) {
-  if (!trace.losses.empty() || !trace.meta.complete) return "info";
+  if (!std::all_of(trace.losses.begin(), trace.losses.end(), is_nothing) || !trace.meta.complete)
+    return "info";
   return p.times != nullptr ? "waits" : "profile";
 }
 
