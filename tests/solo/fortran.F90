@@ -22,7 +22,12 @@ program fortran
 #define EVERY_STATUS some
 #endif
   integer :: rank, nranks, ierr, to, from, i, count, total
-  integer :: matrix(8, 6), line(8), tall(100)
+#if defined(USE_F08)
+  type(MPI_Comm) :: grid, row
+#else
+  integer :: grid, row
+#endif
+  integer :: matrix(8, 6), line(8), tall(100), place(2)
   double precision :: began, took, sums(3), parts(3)
   logical :: flag
 
@@ -71,6 +76,21 @@ program fortran
   call MPI_Allreduce(parts, sums, 3, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
   call MPI_Allreduce(rank + 1, total, 1, MPI_INTEGER, MPI_PROD, MPI_COMM_WORLD, ierr)
   print '(a,i0,a,3(1x,es23.15),1x,i0)', 'rank ', rank, ' sums', sums, total
+
+  ! Where the program gives arrays for a grid, Fortran layers of MPIs ask how long they are.
+  call MPI_Cart_create(MPI_COMM_WORLD, 2, [nranks, 1], [.true., .false.], .false., grid, ierr)
+  call MPI_Cart_sub(grid, [.true., .false.], row, ierr)
+  call MPI_Cart_rank(grid, [to, 0], place(1), ierr)
+  call MPI_Cart_rank(row, [from], place(2), ierr)
+  print '(a,i0,a,2(1x,i0))', 'rank ', rank, ' between', place
+  call MPI_Comm_free(row, ierr)
+  call MPI_Comm_free(grid, ierr)
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [from], [1], 1, [to], [1], &
+                                      MPI_INFO_NULL, .false., grid, ierr)
+  call MPI_Neighbor_alltoallw(line, [2], [0_MPI_ADDRESS_KIND], [MPI_INTEGER], tall, [2], [0_MPI_ADDRESS_KIND], &
+                              [MPI_INTEGER], grid, ierr)
+  print '(a,i0,a,2(1x,i0))', 'rank ', rank, ' beside', tall(1:2)
+  call MPI_Comm_free(grid, ierr)
 
   call MPI_Irecv(tall, 4, MPI_INTEGER, from, 3, MPI_COMM_WORLD, requests(1), ierr)
   call MPI_Send(line, 4, MPI_INTEGER, to, 3, MPI_COMM_WORLD, ierr)

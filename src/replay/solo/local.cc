@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -198,6 +199,32 @@ void Player::do_by_hand(Frame& frame) {
   }
 }
 
+// How long an array is that the program's call has, for the sake of which the MPI's Fortran layer
+// asks for something else first: it is the next one of the trace.
+std::optional<uint64_t> Player::length_in_next(Thread& thread, std::string_view param) {
+  const Value* const array =
+      fill(thread, 1) ? thread.ahead.front().signature->find(param) : nullptr;
+  if (array == nullptr) return std::nullopt;
+  return array->at_entry().is_array() ? array->at_entry().size() : 0;
+}
+
+// Dimensions for MPI_Cart_rank and MPI_Cart_sub, neighbours for MPI_Neighbor_alltoallw and its kin.
+bool Player::topology_beside(Frame& frame) {
+  if (frame.meaning.plain == mpi::kMPI_Cartdim_get) {
+    auto count = length_in_next(frame.thread, "coords");
+    if (!count) count = length_in_next(frame.thread, "remain_dims");
+    if (count) frame.given.put(1, 0, *count);
+    return count.has_value();
+  }
+  const auto in = length_in_next(frame.thread, "recvcounts");
+  const auto out = length_in_next(frame.thread, "sendcounts");
+  if (!in || !out) return false;
+  frame.given.put(1, 0, *in);
+  frame.given.put(2, 0, *out);
+  frame.given.put(3, 0, 0);  // the weights are not asked for
+  return true;
+}
+
 // Calls that the trace does not have. False: it cannot be answered.
 bool Player::answer_beside(Frame& frame) {
   ++counts_.beside;
@@ -228,6 +255,8 @@ bool Player::answer_beside(Frame& frame) {
     case mpi::kMPI_Comm_test_inter:
       if (const auto c = comm()) return frame.given.put(1, 0, c->is_inter ? 1 : 0), true;
       return false;
+    case mpi::kMPI_Cartdim_get:
+    case mpi::kMPI_Dist_graph_neighbors_count: return topology_beside(frame);
     case mpi::kMPI_Type_size:
     case mpi::kMPI_Type_size_x:
       if (const mpi::TypeMap* const type = type_of(frame.given.key(0)))

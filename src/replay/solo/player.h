@@ -28,6 +28,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -304,6 +305,8 @@ class Player {
   // ---- local.cc ----
   void do_by_hand(Frame& frame);
   bool answer_beside(Frame& frame);
+  bool topology_beside(Frame& frame);
+  std::optional<uint64_t> length_in_next(Thread& thread, std::string_view param);
   void memory(Frame& frame);
   void windows(Frame& frame);
   bool statuses(Frame& frame);
