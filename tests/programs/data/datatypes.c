@@ -33,9 +33,13 @@ static void contents(MPI_Datatype t) {
   DO(MPI_Type_get_contents(t, ni, na, nd, integers, addresses, types),
      "datatype:D max_integers:i max_addresses:i max_datatypes:i array_of_integers:V", t, ni, na, nd,
      ni, integers);
-  for (int i = 0; i < nd; ++i)
-    if (types[i] != MPI_INT && types[i] != MPI_DOUBLE && types[i] != MPI_CHAR)
-      DO(MPI_Type_free(&types[i]), "");  // a handle to the same or to another object: MPI decides
+  for (int i = 0; i < nd; ++i) {
+    int size_of_part;
+    if (types[i] == MPI_INT || types[i] == MPI_DOUBLE || types[i] == MPI_CHAR) continue;
+    // A handle to the same or to another object: MPI decides.
+    DO(MPI_Type_size(types[i], &size_of_part), "size:i", size_of_part);
+    DO(MPI_Type_free(&types[i]), "");
+  }
 }
 
 int main(int argc, char** argv) {
