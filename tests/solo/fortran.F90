@@ -85,7 +85,7 @@ program fortran
   print '(a,i0,a,2(1x,i0))', 'rank ', rank, ' between', place
   call MPI_Comm_free(row, ierr)
   call MPI_Comm_free(grid, ierr)
-  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [from], [1], 1, [to], [1], &
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [from], MPI_UNWEIGHTED, 1, [to], MPI_UNWEIGHTED, &
                                       MPI_INFO_NULL, .false., grid, ierr)
   call MPI_Neighbor_alltoallw(line, [2], [0_MPI_ADDRESS_KIND], [MPI_INTEGER], tall, [2], [0_MPI_ADDRESS_KIND], &
                               [MPI_INTEGER], grid, ierr)

@@ -1,5 +1,6 @@
 #include "replay/solo/player.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
@@ -78,6 +79,16 @@ uint64_t base_call(uint64_t id) {
 }
 #endif
 
+// MPICH's mpi_f08 compares with copies of these addresses, which its MPI_Init fills in.
+void fill_copies_of_f08() {
+#ifdef MPICH_VERSION
+  const std::pair<const char*, const void*> copies[] = {
+      {"MPIR_C_MPI_UNWEIGHTED", MPI_UNWEIGHTED}, {"MPIR_C_MPI_WEIGHTS_EMPTY", MPI_WEIGHTS_EMPTY}};
+  for (const auto& [name, value] : copies)
+    if (void* const copy = dlsym(RTLD_DEFAULT, name)) std::memcpy(copy, &value, sizeof value);
+#endif
+}
+
 }  // namespace
 
 Player& Player::get() {
@@ -93,6 +104,7 @@ Player& Player::get() {
 Player::Player(const Options& options) : options_(options), pid_(getpid()) {
   const OwnFiles own;
   keep_stderr();
+  fill_copies_of_f08();
   auto trace = Trace::open(options_.trace);
   if (!trace.ok()) end(static_cast<int>(trace.error().code), trace.error().to_string());
   trace_.emplace(std::move(*trace));
