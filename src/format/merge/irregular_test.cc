@@ -29,12 +29,17 @@ struct Heap {
 };
 thread_local Heap heap;
 
-void* counted(size_t bytes) {
+void* counted_or_null(size_t bytes) {
   void* const p = std::malloc(bytes == 0 ? 1 : bytes);
-  if (p == nullptr) throw std::bad_alloc();
+  if (p == nullptr) return nullptr;
   ++heap.calls;
   heap.now += static_cast<int64_t>(malloc_usable_size(p));
   heap.most = std::max(heap.most, heap.now);
+  return p;
+}
+void* counted(size_t bytes) {
+  void* const p = counted_or_null(bytes);
+  if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 void uncounted(void* p) {
@@ -46,6 +51,11 @@ void uncounted(void* p) {
 
 void* operator new(size_t bytes) { return counted(bytes); }
 void* operator new[](size_t bytes) { return counted(bytes); }
+// Those of a sanitizer would not come from malloc().
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return counted_or_null(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept {
+  return counted_or_null(bytes);
+}
 void operator delete(void* p) noexcept { uncounted(p); }
 void operator delete[](void* p) noexcept { uncounted(p); }
 void operator delete(void* p, size_t) noexcept { uncounted(p); }
