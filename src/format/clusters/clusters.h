@@ -70,8 +70,12 @@ struct ClusterData {
   bool empty() const { return clusters.empty(); }
 };
 
-// The loss of a trace with clusters.
+// The loss of a trace with clusters. Where each rank is the lead of its own cluster it has no
+// calls, and nothing is lost.
 inline constexpr std::string_view kStoodForLoss = "stood_for";
+constexpr bool stands_for_nobody(std::string_view loss, uint64_t calls) {
+  return loss == kStoodForLoss && calls == 0;
+}
 
 // For each of `ranks` whose times of single calls it has: its own number where it is a lead or was
 // sampled, else its lead's; kNoTimes where it has none. Empty when there are no clusters. Members

@@ -37,7 +37,7 @@ class Stripper final : public Visitor {
 
 class Restorer final : public Visitor {
  public:
-  explicit Restorer(const FileShape& shape) : shape_(shape) {}
+  explicit Restorer(const FileShape& shape) : shape_(shape), out_(shape.bytes) {}
   uint64_t count(uint64_t n, size_t begin, size_t end) override {
     if (n < kLargeElementCount) return n;
     const uint64_t all =
@@ -45,7 +45,7 @@ class Restorer final : public Visitor {
     ++counts_;
     if (n > kLargeElementCount || all < kLargeElementCount)
       return UINT64_MAX;  // beyond the walker's limit
-    put(begin, end, all);
+    out_.replace(begin, end, all);
     return all;
   }
   uint64_t request_in_file() override {
@@ -54,22 +54,18 @@ class Restorer final : public Visitor {
   }
   void request(uint64_t n, size_t begin, size_t end) override {
     ++requests_;
-    put(begin, end, n);
+    out_.replace(begin, end, n);
   }
-  bool finish() {
-    out.put_bytes(shape_.bytes.data() + copied_, shape_.bytes.size() - copied_);
+  // Whether all that the file says was asked for.
+  bool is_used_up() const {
     return counts_ == shape_.counts.size() && requests_ == shape_.requests.size();
   }
-  base::ByteWriter out;
+  std::string finish() { return out_.finish(); }
 
  private:
-  void put(size_t begin, size_t end, uint64_t n) {
-    out.put_bytes(shape_.bytes.data() + copied_, begin - copied_);
-    out.put_varint(n);
-    copied_ = end;
-  }
   const FileShape& shape_;
-  size_t copied_ = 0, counts_ = 0, requests_ = 0;
+  ChangedCopy out_;
+  size_t counts_ = 0, requests_ = 0;
 };
 
 enum PayloadForm : uint8_t { kAsItIs = 0, kCommunicator = 1, kDerivedType = 2 };
@@ -188,8 +184,8 @@ FileShape strip_shape(std::string_view shape) {
 
 std::optional<std::string> restore_shape(const FileShape& shape) {
   Restorer v(shape);
-  if (!walk_with(shape.bytes, Form::kFile, v) || !v.finish()) return std::nullopt;
-  return v.out.take();
+  if (!walk_with(shape.bytes, Form::kFile, v) || !v.is_used_up()) return std::nullopt;
+  return v.finish();
 }
 
 FilePayload strip_payload(const Definition& d) {

@@ -34,45 +34,35 @@ class Inspector final : public Visitor {
 
 class Splitter final : public Visitor {
  public:
-  explicit Splitter(std::string_view bytes) : bytes_(bytes) {}
+  explicit Splitter(std::string_view bytes) : shape_(bytes) {}
   int64_t slot(SlotNature, int64_t v, size_t begin, size_t end) override {
-    out.shape.append(bytes_.substr(copied_, begin - copied_));
-    copied_ = end;
-    out.values.push_back(v);
+    shape_.leave_out(begin, end);
+    values_.push_back(v);
     return v;
   }
-  void finish() { out.shape.append(bytes_.substr(copied_)); }
-  SplitSignature out;
+  SplitSignature finish() { return {shape_.finish(), std::move(values_)}; }
 
  private:
-  std::string_view bytes_;
-  size_t copied_ = 0;
+  ChangedCopy shape_;
+  std::vector<int64_t> values_;
 };
 
 class Joiner final : public Visitor {
  public:
   Joiner(std::string_view shape, const std::vector<int64_t>& values)
-      : shape_(shape), values_(values) {}
-  int64_t slot(SlotNature nature, int64_t, size_t begin, size_t) override {
-    out.put_bytes(shape_.data() + copied_, begin - copied_);
-    copied_ = begin;
+      : out(shape), values_(values) {}
+  int64_t slot(SlotNature nature, int64_t, size_t begin, size_t end) override {
     const int64_t v = used < values_.size() ? values_[used] : 0;
     ++used;
-    if (nature == SlotNature::kInt) {
-      out.put_zigzag(v);
-    } else {
-      out.put_varint(static_cast<uint64_t>(v));
-    }
+    out.replace(begin, end,
+                nature == SlotNature::kInt ? base::zigzag(v) : static_cast<uint64_t>(v));
     return v;
   }
-  void finish() { out.put_bytes(shape_.data() + copied_, shape_.size() - copied_); }
-  base::ByteWriter out;
+  ChangedCopy out;
   size_t used = 0;
 
  private:
-  std::string_view shape_;
   const std::vector<int64_t>& values_;
-  size_t copied_ = 0;
 };
 
 class Renumberer final : public Visitor {
@@ -103,16 +93,14 @@ std::optional<ShapeInfo> inspect_shape(std::string_view shape) {
 std::optional<SplitSignature> split_signature(std::string_view inline_form) {
   Splitter v(inline_form);
   if (!walk_with(inline_form, Form::kInline, v)) return std::nullopt;
-  v.finish();
-  return std::move(v.out);
+  return v.finish();
 }
 
 std::optional<std::string> join_signature(std::string_view shape,
                                           const std::vector<int64_t>& values) {
   Joiner v(shape, values);
   if (!walk_with(shape, Form::kSplit, v) || v.used != values.size()) return std::nullopt;
-  v.finish();
-  return v.out.take();
+  return v.out.finish();
 }
 
 std::optional<std::string> renumber_requests(std::string_view shape, std::span<const uint32_t> map,

@@ -176,8 +176,7 @@ void add_cores(std::string& out, const Trace& trace) {
 std::string losses_text(const RunInfo& info) {
   std::string text;
   for (const Loss& loss : info.losses) {
-    // Clusters in which each rank is the lead of its own stand for nobody.
-    if (loss.reason == format::kStoodForLoss && loss.calls == 0) continue;
+    if (format::stands_for_nobody(loss.reason, loss.calls)) continue;
     if (!text.empty()) text += "\n               ";
     text += text::printable(loss.reason);
     if (loss.calls > 0) text += ", " + text::counted_text(loss.calls, "call");

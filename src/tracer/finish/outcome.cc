@@ -52,9 +52,8 @@ uint64_t ranks_of(const format::TraceData& trace) {
   return all;
 }
 
-// Every trace with clusters has that loss; where each rank is the lead of its own, nothing is lost.
 bool is_nothing(const format::LossRecord& loss) {
-  return loss.reason == format::kStoodForLoss && loss.calls == 0;
+  return format::stands_for_nobody(loss.reason, loss.calls);
 }
 
 // "no losses", or the first few reasons with how many calls they are about in all: a filter has a

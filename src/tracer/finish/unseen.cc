@@ -26,14 +26,18 @@ struct Names {
   uint32_t count = 0;  // symbols that may be undefined stand before this one
 };
 
+// Null: it has none.
+const ElfW(Dyn) * dynamic_of(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      return reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+  return nullptr;
+}
+
 // Whether a module of which these are the names asks the loader for a library of MPI by itself.
 bool asks_for_mpi(const dl_phdr_info& info, const Names& names) {
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-    for (; d->d_tag != DT_NULL; ++d)
-      if (d->d_tag == DT_NEEDED && is_mpi_library(names.strings + d->d_un.d_val)) return true;
-  }
+  for (const auto* d = dynamic_of(info); d != nullptr && d->d_tag != DT_NULL; ++d)
+    if (d->d_tag == DT_NEEDED && is_mpi_library(names.strings + d->d_un.d_val)) return true;
   return false;
 }
 
@@ -51,20 +55,16 @@ bool is_inside(const dl_phdr_info& info, const void* address) {
 
 Names names_of(const dl_phdr_info& info) {
   Names names;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* d = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-    for (; d->d_tag != DT_NULL; ++d) {
-      const auto* const words = reinterpret_cast<const uint32_t*>(d->d_un.d_ptr);
-      const bool is_address = d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB ||
-                              d->d_tag == DT_HASH || d->d_tag == DT_GNU_HASH;
-      if (!is_address) continue;
-      if (!is_inside(info, words)) return {};
-      if (d->d_tag == DT_SYMTAB) names.symbols = reinterpret_cast<const ElfW(Sym)*>(words);
-      if (d->d_tag == DT_STRTAB) names.strings = reinterpret_cast<const char*>(words);
-      if (d->d_tag == DT_HASH) names.count = std::max(names.count, words[1]);
-      if (d->d_tag == DT_GNU_HASH && names.count == 0) names.count = words[1];
-    }
+  for (const auto* d = dynamic_of(info); d != nullptr && d->d_tag != DT_NULL; ++d) {
+    const auto* const words = reinterpret_cast<const uint32_t*>(d->d_un.d_ptr);
+    const bool is_address = d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB || d->d_tag == DT_HASH ||
+                            d->d_tag == DT_GNU_HASH;
+    if (!is_address) continue;
+    if (!is_inside(info, words)) return {};
+    if (d->d_tag == DT_SYMTAB) names.symbols = reinterpret_cast<const ElfW(Sym)*>(words);
+    if (d->d_tag == DT_STRTAB) names.strings = reinterpret_cast<const char*>(words);
+    if (d->d_tag == DT_HASH) names.count = std::max(names.count, words[1]);
+    if (d->d_tag == DT_GNU_HASH && names.count == 0) names.count = words[1];
   }
   return names;
 }
