@@ -60,7 +60,7 @@ kHeader = ["workload", "ranks", "calls", "bytes", "structure", "calls_there", "p
 kNotMeasured = "not measured here"
 kMaxQuickRanks = 16
 kNames = 160  # bytes that longer names may take
-kOtherCompilers = 0.01  # the share that call sites of another compiler, and the numbers below, may take besides
+kOtherCompilers = 0.01  # the share that call sites of another compiler may take
 # What was measured takes the bytes that it takes: a busy machine spreads durations. The rest, `structure`, is the same
 # in every run, but for some numbers that are compressed with it: the time of the run, and places in its libraries.
 kMeasuredSections = ("durations", "totals")
@@ -84,7 +84,7 @@ def beside_peers(name, ranks, size, structure):
 def largest(row):
     """Bytes of structure that are no growth since this row."""
     before = int(row["structure"])
-    return before + kNames + before * kOtherCompilers
+    return before + max(kNames, before * kOtherCompilers)
 
 
 def grown(results, file):

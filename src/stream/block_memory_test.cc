@@ -28,7 +28,9 @@ TEST(BlockMemory, NoMoreIsKeptThanTheLimitAndNoSmallBlocks) {
   for (size_t i = 0; i < 40; ++i) blocks.push_back(new_block(kMiB));
   char* const small = new_block(100);
   std::memset(small, 1, 100);
+  const size_t without_small = kept_bytes();
   free_block(small, 100);
+  EXPECT_EQ(kept_bytes(), without_small);
   for (char* const block : blocks) free_block(block, kMiB);
   EXPECT_GE(kept_bytes(), before);
   EXPECT_LE(kept_bytes(), kMostKeptBytes);
