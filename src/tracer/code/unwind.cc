@@ -1,6 +1,8 @@
 #include "tracer/code/unwind.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include <atomic>
 #include <initializer_list>
@@ -91,10 +93,42 @@ uintptr_t return_slot(const Library& library, unw_cursor_t* cursor, uintptr_t sp
 #endif
 }
 
+// What runs on the other stack; used by one thread at a time, as the library is loaded once.
+struct Loading {
+  ucontext_t caller{}, loader{};
+  Library library;
+};
+Loading* g_loading = nullptr;
+
+// load() on a stack of its own: the dynamic linker takes 6 KiB of it and more where libunwind
+// brings further libraries along, and the caller may be a fiber that has no more than its own calls
+// need.
+Library load_apart() {
+  constexpr size_t kStackBytes = 256 << 10;  // only what is touched exists
+  const std::unique_ptr<Loading> loading(new (std::nothrow) Loading);
+  void* stack = loading == nullptr ? MAP_FAILED
+                                   : mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return load();
+  g_loading = loading.get();
+  if (getcontext(&loading->loader) != 0) {
+    munmap(stack, kStackBytes);
+    return load();
+  }
+  loading->loader.uc_stack.ss_sp = stack;
+  loading->loader.uc_stack.ss_size = kStackBytes;
+  loading->loader.uc_link = &loading->caller;
+  makecontext(
+      &loading->loader, [] { g_loading->library = load(); }, 0);
+  const bool ran = swapcontext(&loading->caller, &loading->loader) == 0;
+  munmap(stack, kStackBytes);
+  return ran ? loading->library : load();
+}
+
 std::atomic<bool> g_is_loaded{false};
 
 const Library& the_library() {
-  static const Library library = load();
+  static const Library library = load_apart();
   g_is_loaded.store(true, std::memory_order_relaxed);
   return library;
 }
