@@ -56,6 +56,10 @@ std::string rank_list_text(const base::RunList& ranks, size_t max_runs) {
   return text;
 }
 
+std::string ratio_text(double v) {
+  return v < 999.5 ? fmt::format("{:.3g}", v) : count_text(rounded(v));
+}
+
 std::string duration_text(uint64_t ns) {
   const auto v = static_cast<double>(ns);
   if (ns < 1'000) return fmt::format("{} ns", ns);

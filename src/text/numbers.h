@@ -16,6 +16,9 @@ using base::counted_text;
 // The nearest number; 0 and the largest one for what lies beyond them: sums of a damaged trace may.
 uint64_t rounded(double v);
 
+// "0.0123", "4.25", "1 020": three digits, and all of those before the point. Not negative.
+std::string ratio_text(double v);
+
 // "1.5 s", "310 us": three digits and a unit.
 std::string duration_text(uint64_t ns);
 std::string time_text(double ns);  // the same, of a sum or a mean

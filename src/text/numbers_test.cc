@@ -18,6 +18,15 @@ TEST(Numbers, RankLists) {
   EXPECT_EQ(rank_list_text({}, 2), "");
 }
 
+TEST(Numbers, RatiosHaveNoExponent) {
+  EXPECT_EQ(ratio_text(0), "0");
+  EXPECT_EQ(ratio_text(0.01234), "0.0123");
+  EXPECT_EQ(ratio_text(102.4), "102");
+  EXPECT_EQ(ratio_text(999.4), "999");
+  EXPECT_EQ(ratio_text(999.6), "1 000");
+  EXPECT_EQ(ratio_text(1.02e5), "102 000");
+}
+
 TEST(Numbers, CountsAndDurations) {
   EXPECT_EQ(count_text(0), "0");
   EXPECT_EQ(count_text(999), "999");

@@ -34,8 +34,8 @@ std::string headline(const EvaluateView& view) {
                   text::count_text(static_cast<uint64_t>(view.trace.rank_count())),
                   text::counted_text(e.calls, "call"), text::printable(e.timing),
                   text::count_text(e.full_bytes), text::count_text(e.full_times_bytes));
-  out += fmt::format("{:.3g} s of {:.3g} s waited, {}\n", e.waiting_ns / 1e9, e.total_ns / 1e9,
-                     text::percent_text(e.waiting_ns, e.total_ns));
+  out += fmt::format("{} of {} waited, {}\n", text::time_text(e.waiting_ns),
+                     text::time_text(e.total_ns), text::percent_text(e.waiting_ns, e.total_ns));
   out += fmt::format(
       "trends: waits, computation and MPI time of at least {:.3g} % of the time, severities within "
       "{:.3g} %, those of a rank within {:.3g} % of the longest\n",

@@ -117,6 +117,13 @@ void add_known(std::string& out, std::string_view label, std::string_view value)
   if (!value.empty()) add_line(out, label, value, kWidth);
 }
 
+// ", 4.25 a call"; empty where there is none.
+std::string per_call(uint64_t bytes, uint64_t calls) {
+  if (calls == 0) return {};
+  return ", " + text::ratio_text(static_cast<double>(bytes) / static_cast<double>(calls)) +
+         " a call";
+}
+
 std::string timing_text(const Trace& trace) {
   if (!trace.has_times()) return std::string(trace.info().text_of("timing"));
   const auto spec = reader::time_spec_of(trace);
@@ -125,10 +132,7 @@ std::string timing_text(const Trace& trace) {
   std::string text =
       fmt::format("{}: {} bytes in {}", spec->to_string(), text::count_text(size->bytes),
                   text::counted_text(size->blocks, "block"));
-  if (size->calls > 0)
-    text += fmt::format(", {:.3g} a call",
-                        static_cast<double>(size->bytes) / static_cast<double>(size->calls));
-  return text;
+  return text + per_call(size->bytes, size->calls);
 }
 
 // Of reduced times; else nullptr.
@@ -277,10 +281,8 @@ std::string info_text(const Trace& trace) {
     duration += fmt::format(", {:.1f} % of it in MPI",
                             100.0 * static_cast<double>(times.in_mpi_ns) / times.all_ns());
   add_known(out, "duration", duration);
-  std::string size = text::count_text(info.file_bytes) + " bytes";
-  if (trace.call_count() > 0)
-    size += fmt::format(", {:.3g} a call", static_cast<double>(info.file_bytes) /
-                                               static_cast<double>(trace.call_count()));
+  const std::string size =
+      text::count_text(info.file_bytes) + " bytes" + per_call(info.file_bytes, trace.call_count());
   add_known(out, "file",
             fmt::format("{}, format {}.{}", size, info.format_major, info.format_minor));
   const GrammarCount grammars = count_grammars(reader::data_of(trace).grammars);

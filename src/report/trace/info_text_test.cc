@@ -7,6 +7,7 @@
 #include "reader/internal.h"
 #include "reader/test_trace.h"
 #include "report/trace/stats_text.h"
+#include "text/numbers.h"
 
 namespace refrain::report {
 namespace {
@@ -90,6 +91,12 @@ TEST(StatsText, APlainListHasEveryCall) {
   EXPECT_EQ(stats.symbols, 1u);
   const nlohmann::json json = nlohmann::json::parse(stats_json(stats));
   EXPECT_EQ(json["calls"], 1500);
+  const std::string text = stats_text(stats);
+  EXPECT_NE(
+      text.find("at least " + text::count_text(text::rounded(stats.plain_list_bytes)) + " bytes, "),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("e+"), std::string::npos) << text;
 }
 
 }  // namespace

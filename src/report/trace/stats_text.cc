@@ -96,17 +96,21 @@ std::string stats_text(const TraceStats& stats) {
   double listed = 0;
   for (const SectionBytes& section : stats.sections) {
     listed += section.stored_bytes;
-    out += fmt::format("{:<14} {:>12} {:>12.0f} {:>5.1f} %\n", section.name, section.raw_bytes,
-                       section.stored_bytes, 100 * ratio(section.stored_bytes, file));
+    out += fmt::format("{:<14} {:>12} {:>12} {:>5.1f} %\n", section.name,
+                       text::count_text(section.raw_bytes),
+                       text::count_text(text::rounded(section.stored_bytes)),
+                       100 * ratio(section.stored_bytes, file));
   }
   const double rest = file - listed;
-  out += fmt::format("{:<14} {:>12} {:>12.0f} {:>5.1f} %\n", "header, table", "", rest,
-                     100 * ratio(rest, file));
-  out += fmt::format("{:<14} {:>12} {:>12} {:>5.1f} %\n\n", "file", "", stats.file_bytes, 100.0);
-  out += fmt::format("{}, {:.3g} bytes a call\n", text::counted_text(stats.calls, "call"),
-                     ratio(file, static_cast<double>(stats.calls)));
-  out += fmt::format("a plain list of them takes at least {:.3g} bytes, {:.3g} times as many\n",
-                     stats.plain_list_bytes, ratio(stats.plain_list_bytes, file));
+  out += fmt::format("{:<14} {:>12} {:>12} {:>5.1f} %\n", "header, table", "",
+                     text::count_text(text::rounded(rest)), 100 * ratio(rest, file));
+  out += fmt::format("{:<14} {:>12} {:>12} {:>5.1f} %\n\n", "file", "",
+                     text::count_text(stats.file_bytes), 100.0);
+  out += fmt::format("{}, {} bytes a call\n", text::counted_text(stats.calls, "call"),
+                     text::ratio_text(ratio(file, static_cast<double>(stats.calls))));
+  out += fmt::format("a plain list of them takes at least {}, {} times as many\n",
+                     text::counted_text(text::rounded(stats.plain_list_bytes), "byte"),
+                     text::ratio_text(ratio(stats.plain_list_bytes, file)));
   out += fmt::format("{} ({}, {})\n", text::counted_text(stats.signatures, "signature"),
                      text::counted_text(stats.signature_bytes, "byte"),
                      text::counted_text(stats.expressions, "rank expression"));
