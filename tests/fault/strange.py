@@ -139,6 +139,7 @@ def sanitized():
         outcome = run(case, "sanitized", record=record, env=env)
         expect(outcome.status == 0 and sorted(outcome.stdout.splitlines()) == [b"rank 0: sum 10", b"rank 1: sum 10"],
                "status %d, output %r: %r", outcome.status, outcome.stdout, outcome.stderr[-400:])
+        expect(b"WARNING" not in outcome.stderr, "the sanitizer warns: %r", outcome.stderr[-400:])
         case.refrain("check", case.trace)
         expect(info(case)["calls"] == RANKS * 5, "%d calls", info(case)["calls"])
     case = Case("sanitized-wrong")

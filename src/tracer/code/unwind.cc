@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include <atomic>
 #include <initializer_list>
@@ -93,36 +92,53 @@ uintptr_t return_slot(const Library& library, unw_cursor_t* cursor, uintptr_t sp
 #endif
 }
 
-// What runs on the other stack; used by one thread at a time, as the library is loaded once.
-struct Loading {
-  ucontext_t caller{}, loader{};
-  Library library;
-};
-Loading* g_loading = nullptr;
+Library g_loaded;  // of load_apart(), which one thread runs at a time
 
-// load() on a stack of its own: the dynamic linker takes 6 KiB of it and more where libunwind
+void load_it() { g_loaded = load(); }
+
+// Calls it with the stack pointer `top`. Not by swapcontext(): AddressSanitizer, where the program
+// has it, prints a warning at that.
+void call_on(void* top, void (*function)()) {
+#if defined(__x86_64__)
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %0, %%rsp\n\t"
+      "call *%1\n\t"
+      "movq %%rbx, %%rsp"
+      :
+      : "r"(top), "r"(function)
+      : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2",
+        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
+        "xmm14", "xmm15", "memory", "cc");
+#else
+  asm volatile(
+      "mov x19, sp\n\t"
+      "mov sp, %0\n\t"
+      "blr %1\n\t"
+      "mov sp, x19"
+      :
+      : "r"(top), "r"(function)
+      : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+        "x14", "x15", "x16", "x17", "x19", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7",
+        "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20",
+        "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "memory",
+        "cc");
+#endif
+}
+
+// load() on a stack of its own: the dynamic linker takes 6 KiB of it, and more where libunwind
 // brings further libraries along, and the caller may be a fiber that has no more than its own calls
 // need.
 Library load_apart() {
   constexpr size_t kStackBytes = 256 << 10;  // only what is touched exists
-  const std::unique_ptr<Loading> loading(new (std::nothrow) Loading);
-  void* stack = loading == nullptr ? MAP_FAILED
-                                   : mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
-                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  // Zeros behind the first frame: a profiler's signal handler that walks the stack finds its end.
+  constexpr size_t kEndBytes = 4096;
+  void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return load();
-  g_loading = loading.get();
-  if (getcontext(&loading->loader) != 0) {
-    munmap(stack, kStackBytes);
-    return load();
-  }
-  loading->loader.uc_stack.ss_sp = stack;
-  loading->loader.uc_stack.ss_size = kStackBytes;
-  loading->loader.uc_link = &loading->caller;
-  makecontext(
-      &loading->loader, [] { g_loading->library = load(); }, 0);
-  const bool ran = swapcontext(&loading->caller, &loading->loader) == 0;
+  call_on(static_cast<char*>(stack) + kStackBytes - kEndBytes, load_it);
   munmap(stack, kStackBytes);
-  return ran ? loading->library : load();
+  return g_loaded;
 }
 
 std::atomic<bool> g_is_loaded{false};
