@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Ranks that run alone print what they printed in their job: programs in Fortran's three bindings, with the clock and
-with sections of arrays, and one with OpenMP threads that call MPI.
+with sections of arrays, and one with OpenMP threads that call MPI. A difference says that there are several threads.
 
     languages.py --refrain build/refrain --mpi mpich --programs build/tests/programs/mpich --libraries build/src/tracer
 
@@ -32,6 +32,12 @@ def lines(text):
     return sorted(text.decode(errors="replace").splitlines())
 
 
+def alone(options, program, rank, folder, **environment):
+    return subprocess.run([options.refrain, "solo", "run.rfn", "--rank", str(rank), "--", program], cwd=folder,
+                          capture_output=True, timeout=100, check=False,
+                          env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries, **environment))
+
+
 def check(options, program, folder):
     """What is wrong; None: nothing."""
     wrapper = [options.refrain, "record", "-o", "run.rfn", "--messages", "all", "--"]
@@ -52,15 +58,17 @@ def check(options, program, folder):
             return "its replay exits with %d: %s" % (again.status, again.stderr.decode(errors="replace")[-300:])
     printed = []
     for rank in range(RANKS):
-        done = subprocess.run([options.refrain, "solo", "run.rfn", "--rank", str(rank), "--", program], cwd=folder,
-                              capture_output=True, timeout=100, check=False,
-                              env=dict(os.environ, REFRAIN_LIBRARY_PATH=options.libraries))
+        done = alone(options, program, rank, folder)
         said = done.stderr.decode(errors="replace")
         if done.returncode != 0 or "not in the log" in said:
             return "rank %d alone exits with %d: %s" % (rank, done.returncode, said[-400:])
         printed += lines(done.stdout)
     if sorted(printed) != lines(job.stdout):
         return "ranks alone print other lines: %s" % sorted(set(printed) ^ set(lines(job.stdout)))[:4]
+    if "openmp" in os.path.basename(program):
+        done = alone(options, program, 1, folder, OPENMP_CHANGE="1")
+        if done.returncode != 1 or b"sendtag is 9, in the trace 1; several threads of this rank" not in done.stderr:
+            return "a changed tag of one thread: exit status %d, %r" % (done.returncode, done.stderr[-400:])
     return None if len(printed) >= RANKS else "prints nothing"
 
 

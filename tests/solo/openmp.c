@@ -1,8 +1,10 @@
 /* OpenMP threads that compute together, and that exchange messages side by side. What a rank prints
- * depends on what others sent to each of its threads. */
+ * depends on what others sent to each of its threads. Where OPENMP_CHANGE is set, the last message
+ * of one thread has another tag. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { kThreads = 2, kRounds = 20, kValues = 1000 };
 
@@ -23,7 +25,8 @@ int main(int argc, char** argv) {
     double out[4], in[4];
     for (int i = 0; i < kRounds; ++i) {
       for (int k = 0; k < 4; ++k) out[k] = work * (rank + 1) + 10 * me + i + k;
-      MPI_Sendrecv(out, 4, MPI_DOUBLE, to, me, in, 4, MPI_DOUBLE, from, me, MPI_COMM_WORLD,
+      const int tag = i == kRounds - 1 && me == 1 && getenv("OPENMP_CHANGE") != NULL ? 9 : me;
+      MPI_Sendrecv(out, 4, MPI_DOUBLE, to, tag, in, 4, MPI_DOUBLE, from, tag, MPI_COMM_WORLD,
                    MPI_STATUS_IGNORE);
       for (int k = 0; k < 4; ++k) sums[me] += in[k];
     }

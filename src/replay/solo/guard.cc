@@ -196,10 +196,14 @@ void Player::guard(const Frame& frame) {
 }
 
 void Player::differ(const Frame& frame, const std::string& what) {
-  const std::string line = "rank " + std::to_string(options_.rank) + ", thread " +
-                           std::to_string(frame.thread.location) + ", call " +
-                           std::to_string(frame.seq) + ", " + std::string(frame.info.name) +
-                           " at " + sites_->text_of(frame.site) + ": " + what;
+  std::string line = "rank " + std::to_string(options_.rank) + ", thread " +
+                     std::to_string(frame.thread.location) + ", call " + std::to_string(frame.seq) +
+                     ", " + std::string(frame.info.name) + " at " + sites_->text_of(frame.site) +
+                     ": " + what;
+  if (trace_->locations(options_.rank).size() > 1)
+    line +=
+        "; several threads of this rank call MPI, and what each calls may depend on when the "
+        "others get how far";
   if (!is_trying_) end(1, line);
   has_difference_ = true;
 }
