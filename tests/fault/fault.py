@@ -171,9 +171,16 @@ def bases_of(case):
 def dies_by_itself(way, victim, calls):
     def test():
         case = Case("%s-%s-%d" % (way, victim, calls))
-        outcome = case.run(way, victim, calls)
+        outcome = case.run(way, victim, calls, env={"REFRAIN_QUIET": "0"})
         expect(not outcome.timed_out, "the job hangs")
         expect(outcome.status != 0, "the launcher says that all is well")
+        lines = [l for l in outcome.stderr.decode(errors="replace").splitlines() if l.startswith("refrain: ")]
+        says = {"abort": "calls MPI_Abort", "exit": "ends without MPI_Finalize"}.get(way.split("-")[-1])
+        if way == "error" and options.mpi == "openmpi":
+            says = "is ended by MPI"
+        expected = says and "%s; what was recorded stays in %s: " % (says, os.path.basename(case.spool))
+        expect(len(lines) == (says is not None) and all(expected in l and " recover " in l for l in lines),
+               "says %r, and not %r", lines, expected)
         if calls == LONG:
             expect(min(bases_of(case).values()) >= 2, "no checkpoint was made: %r", bases_of(case))
         # Of ranks that are all in MPI none is known to be the first, unless it left a mark.

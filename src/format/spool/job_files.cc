@@ -25,7 +25,8 @@ constexpr uint64_t kMaxExpansion = 64, kFreeBytes = uint64_t{1} << 24;
 
 void look_at(const fs::path& path, JobFiles& found) {
   const std::string name = path.string();
-  if (name.ends_with(".stopped")) return found.marks.push_back(name);
+  if (name.ends_with(".stopped") || name.ends_with(".unfinished"))
+    return found.marks.push_back(name);
   const auto bytes = read_file(name, sizeof(Header));
   const auto header = bytes.ok() ? read_header(*bytes) : base::Result<Header>(bytes.error());
   if (header.ok())

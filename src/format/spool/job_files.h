@@ -28,7 +28,7 @@ struct JobFiles {
   };
   std::map<uint64_t, std::vector<JobFile>> runs;  // by run
   std::vector<Unreadable> unreadable;             // named like a rank's, and nothing else is known
-  std::vector<std::string> marks;                 // of spools that could not grow
+  std::vector<std::string> marks;                 // of lines that one rank has said for all
 };
 
 // An error says which folder cannot be read.

@@ -42,6 +42,7 @@ __attribute__((destructor)) void process_ends() {
 #ifdef REFRAIN_HAS_MPI_Session_init
   hand_over_by_file();
 #endif
+  say_unfinished("ends without MPI_Finalize");
   const bool is_off = std::strcmp(options::text_of(options::Variable::kRecord), "0") == 0;
   if (!g_mpi_was_seen.load() && !is_off) report_unseen_mpi();
 }
@@ -59,6 +60,7 @@ extern "C" __attribute__((visibility("default"))) int ompi_mpi_abort(void* comm,
   using Abort = int (*)(void*, int);
   static const auto real = reinterpret_cast<Abort>(dlsym(RTLD_NEXT, "ompi_mpi_abort"));
   refrain::tracer::note_end_by_mpi();
+  refrain::tracer::say_unfinished("is ended by MPI");
   if (real == nullptr) _exit(code);
   return real(comm, code);
 }

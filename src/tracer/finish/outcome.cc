@@ -8,17 +8,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "grammar/fold.h"
-#include "options/environment.h"
 #include "tracer/spool/spool.h"
 #include "tracer/startup/spawned.h"
 #include "tracer/startup/trace_path.h"
+#include "tracer/state/shown.h"
 
 namespace refrain::tracer {
 
@@ -76,39 +75,6 @@ std::string losses_text(const format::TraceData& trace) {
   }
   if (reasons.size() > kShown) text += " and " + count_text(reasons.size() - kShown) + " more";
   return text;
-}
-
-// As seen from where the program is; a program that went elsewhere gets the whole path.
-std::string short_path(const std::string& path) {
-  char folder[PATH_MAX];
-  if (getcwd(folder, sizeof folder) == nullptr) return path;
-  const std::string here = std::string(folder) + "/";
-  return path.size() > here.size() && path.compare(0, here.size(), here) == 0
-             ? path.substr(here.size())
-             : path;
-}
-
-// A control character in a name must not end the line.
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  return text;
-}
-
-// One word of a shell's line.
-std::string shell_word(const std::string& text) {
-  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./"
-                             ":,@%^") == std::string::npos)
-    return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-// As the user called it, if that is known.
-std::string called_as() {
-  const char* const word = options::text_of(options::Variable::kCalledAs);
-  return shell_word(*word != '\0' ? word : "refrain");
 }
 
 // What shows most of this trace. With losses, what they are.

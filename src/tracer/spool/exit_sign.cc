@@ -1,6 +1,16 @@
 #include "tracer/spool/exit_sign.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
 #include "tracer/spool/spool.h"
+#include "tracer/state/file_room.h"
+#include "tracer/state/keep_errno.h"
+#include "tracer/state/process.h"
+#include "tracer/state/shown.h"
 #include "tracer/state/slow_path_reasons.h"
 
 namespace refrain::tracer {
@@ -11,6 +21,12 @@ using format::spool::State;
 
 // Known without making a Process: exit handlers run in programs that never used MPI, too.
 Spool* g_spool = nullptr;
+
+struct Unfinished {
+  int rank = -1;
+  std::string mark, where;
+};
+const Unfinished* g_unfinished = nullptr;  // never destroyed: threads may call MPI until the end
 
 bool is_recording() {
   return g_spool != nullptr && !has_slow_path_reason(slow_path_reasons::kNotRecording);
@@ -27,6 +43,28 @@ void change(State from, State to) {
 }  // namespace
 
 void watch_exit(Spool& spool) { g_spool = &spool; }
+
+void watch_unfinished(const Process& p, const std::string& folder, const std::string& run) {
+  if (p.options.quiet) return;
+  const std::string shown = printable(shell_word(short_path(folder)));
+  g_unfinished = new Unfinished{p.rank, folder + "/" + run + ".unfinished",
+                                shown + ": " + printable(called_as()) + " recover " + shown};
+}
+
+void say_unfinished(const char* what) {
+  if (g_unfinished == nullptr || !is_recording() || g_spool->state() == State::kStopped) return;
+  const KeepErrno keep;
+  const int mark =
+      open_file(g_unfinished->mark.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (mark < 0 && errno == EEXIST) return;
+  if (mark >= 0) close(mark);
+  dprintf(STDERR_FILENO, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank,
+          what, g_unfinished->where.c_str());
+}
+
+void forget_unfinished() {
+  if (g_unfinished != nullptr && g_unfinished->rank == 0) unlink(g_unfinished->mark.c_str());
+}
 
 void note_end_by_mpi() { change(State::kRunning, State::kExited); }
 void take_back_end_by_mpi() { change(State::kExited, State::kRunning); }

@@ -102,7 +102,9 @@ bool Spool::create(uint64_t run) {
     if (*c == '/') *c = '_';
   run_ = spool::run_text(run);
   mark_ = run_ + ".stopped";
-  return file_.create(folder_of(p), name, h, kFirstTables + 3 * spool::kPageBytes);
+  if (!file_.create(folder_of(p), name, h, kFirstTables + 3 * spool::kPageBytes)) return false;
+  watch_unfinished(p, file_.folder(), run_);
+  return true;
 }
 
 bool Spool::append_text(const std::string& key, const std::string& value) {
@@ -177,6 +179,7 @@ void Spool::remove() {
     if (t->location->times != nullptr) t->location->times->move_row(nullptr);
   }
   unlink((file_.folder() + "/" + mark_).c_str());
+  forget_unfinished();
   file_.remove();
 }
 

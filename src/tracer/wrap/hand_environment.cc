@@ -8,6 +8,7 @@
 #include "real_functions.h"
 #include "tracer/filter/control.h"
 #include "tracer/finish/finish.h"
+#include "tracer/spool/exit_sign.h"
 #include "tracer/startup/join.h"
 #include "tracer/startup/startup.h"
 #include "tracer/state/peers.h"
@@ -134,6 +135,7 @@ int MPI_Abort(CallScope& scope, decltype(&::MPI_Abort) real, MPI_Comm comm, int 
   e.integer(errorcode);
   scope.commit();
   scope.location().spool.gave_up();
+  say_unfinished("calls MPI_Abort");
   return real(comm, errorcode);
 }
 
