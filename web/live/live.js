@@ -16,8 +16,9 @@ const count = (n) => Math.round(n).toLocaleString("en").replaceAll(",", "\u202f"
 function duration(s) {
   if (s >= 3600) return `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
   if (s >= 60) return `${Math.floor(s / 60)} min ${Math.floor(s) % 60} s`;
-  if (s >= 1) return `${s.toPrecision(3)} s`;
-  return s >= 1e-3 ? `${(s * 1e3).toPrecision(3)} ms` : `${(s * 1e6).toPrecision(3)} µs`;
+  // What rounds to 1000 is 1 of the next unit.
+  if (s >= 0.9995) return `${s.toPrecision(3)} s`;
+  return s >= 0.9995e-3 ? `${(s * 1e3).toPrecision(3)} ms` : `${(s * 1e6).toPrecision(3)} µs`;
 }
 function bytes(n) {
   for (const unit of ["B", "KiB", "MiB", "GiB"]) {
