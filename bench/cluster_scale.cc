@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "counted_heap.h"
 #include "format/encode/encode.h"
 #include "format/encode/section_writers.h"
 #include "format/testing/call_ids.h"
+#include "format/testing/counted_heap.h"
 #include "format/testing/patterns.h"
 #include "similarity/ranks/k_farthest.h"
 
@@ -99,13 +99,14 @@ PathCost along_the_tree(const std::vector<RankHead>& ranks, uint32_t k) {
       passed[c] = {};
     });
     // What came from the children, and what the choice takes.
-    const uint64_t heap = g_heap - below.capacity() * sizeof(RankHead);
-    g_heap_peak = g_heap;
+    const uint64_t held = static_cast<uint64_t>(heap.now) - below.capacity() * sizeof(RankHead);
+    heap.most = heap.now;
     const double begin = now();
     passed[r] = merge_heads({ranks[r]}, std::move(below), options, distances);
     const double seconds = now() - begin;
     out.slowest_node_s = std::max(out.slowest_node_s, seconds);
-    out.node_bytes = std::max(out.node_bytes, g_heap_peak - heap + sizeof(RankFormat));
+    out.node_bytes =
+        std::max(out.node_bytes, static_cast<uint64_t>(heap.most) - held + sizeof(RankFormat));
     path[r] = before + seconds;
   }
   double slowest_rank_s = 0;

@@ -13,19 +13,19 @@
 #include <string_view>
 #include <vector>
 
-#include "counted_heap.h"
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
+#include "format/testing/counted_heap.h"
 #include "format/testing/patterns.h"
 
 namespace {
 
 using namespace refrain::format;
 
-uint64_t heap_now() { return g_heap; }
+uint64_t heap_now() { return static_cast<uint64_t>(heap.now); }
 uint64_t heap_peak() {
-  const uint64_t peak = g_heap_peak;
-  g_heap_peak = g_heap;
+  const uint64_t peak = static_cast<uint64_t>(heap.most);
+  heap.most = heap.now;
   return peak;
 }
 

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "counted_heap.h"
 #include "format/encode/encode.h"
+#include "format/testing/counted_heap.h"
 #include "format/testing/patterns.h"
 #include "refrain/trace.h"
 #include "sim/machine/machine.h"
@@ -48,8 +48,8 @@ Result<Trace> make_trace(uint64_t ranks, uint64_t calls, uint64_t planes, const 
 
 // Of the heap, since it was asked last.
 double peak_mib() {
-  const double peak = static_cast<double>(g_heap_peak) / (1 << 20);
-  g_heap_peak = g_heap;
+  const double peak = static_cast<double>(heap.most) / (1 << 20);
+  heap.most = heap.now;
   return peak;
 }
 

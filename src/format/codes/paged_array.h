@@ -188,7 +188,6 @@ class NumberArray {
   }
   // What a word of this array says.
   int64_t of_word(uint32_t v) const { return (v & kWide) != 0 ? wide_[v ^ kWide] : number_of(v); }
-  bool all_short() const { return wide_.empty(); }
   const PagedArray<uint32_t>& words() const { return small_; }
   PagedArray<uint32_t>& words() { return small_; }
   const PagedArray<int64_t>& wide() const { return wide_; }
