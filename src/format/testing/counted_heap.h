@@ -1,5 +1,5 @@
-// How often each thread of a test or benchmark asks for memory, and how much of it it has and had at
-// most. Replaces operator new: one source of a program includes it.
+// How often each thread of a test or benchmark asks for memory, and how much of it it has and had
+// at most. Replaces operator new: one source of a program includes it.
 #pragma once
 
 #include <malloc.h>
