@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "events/told_neighbours.h"
 #include "proxy/arguments.h"
 #include "proxy/proxy.h"
 #include "proxy/requests.h"
@@ -66,6 +67,7 @@ class Calls {
   const Options& options_;
   Symbolic& symbolic_;
   Tables& tables_;
+  std::vector<events::ToldNeighbours> told_;  // of each rank; made at the first graph
   Pools& pools_;
   Arguments arguments_;
   std::unordered_map<Rank, std::unique_ptr<RankReader>> readers_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,41 +42,31 @@ constexpr size_t kMostNeighbours = 64;
 // Of each rank of the world: its neighbours in a graph, in the order that it was told.
 struct Neighbours {
   explicit Neighbours(size_t ranks) : sources(ranks), targets(ranks) {}
+  void set(Rank rank, const events::Neighbours& said) {
+    const auto at = static_cast<size_t>(rank);
+    sources[at].assign(said.sources.begin(), said.sources.end());
+    targets[at].assign(said.targets.begin(), said.targets.end());
+  }
   std::vector<Numbers> sources, targets;
 };
 
-Numbers numbers_of(const Value* list) {
-  Numbers out;
-  if (list != nullptr)
-    list->at_exit().for_each([&](const Value& v) { out.push_back(v.integer_or(0)); });
-  return out;
-}
-
-// Nothing: no rank asked, or one got several answers, as the variable has had several graphs.
-std::optional<Neighbours> told_neighbours(const Trace& trace, Symbolic& symbolic, int64_t graph) {
-  Neighbours out(static_cast<size_t>(trace.rank_count()));
-  bool has_any = false;
-  for (GroupId group = 0; group < trace.group_count(); ++group)
-    for (const Trace::Occurrence& seen : trace.occurrences(group)) {
-      if (trace.call_of(seen.signature) != mpi::kMPI_Dist_graph_neighbors) continue;
-      for (Rank rank = 0; rank < static_cast<Rank>(trace.rank_count()); ++rank) {
-        if (trace.group_of(rank) != group) continue;
-        RankReader reader(trace, rank);
-        const Signature& call = reader.signature(seen.signature);
-        const int64_t asked = events::argument(call, "comm").definition();
-        if (call.failed() || symbolic.object_number(asked) != graph) continue;
-        Numbers sources = numbers_of(call.find("sources"));
-        Numbers targets = numbers_of(call.find("destinations"));
-        const auto at = static_cast<size_t>(rank);
-        const bool is_known = !out.sources[at].empty() || !out.targets[at].empty();
-        if (is_known && (out.sources[at] != sources || out.targets[at] != targets))
-          return std::nullopt;
-        out.sources[at] = std::move(sources), out.targets[at] = std::move(targets);
-        has_any = true;
-      }
-    }
-  if (!has_any) return std::nullopt;
-  return out;
+// The arguments for the sources and the targets of the rank that runs.
+std::string texts_of(const Neighbours& told, Tables& tables) {
+  std::string lists;
+  for (const auto* of_ranks : {&told.sources, &told.targets}) {
+    size_t most_here = 0;
+    for (const Numbers& one : *of_ranks) most_here = std::max(most_here, one.size());
+    Numbers column(of_ranks->size());
+    const auto add = [&](auto&& value_of) {
+      std::transform(of_ranks->begin(), of_ranks->end(), column.begin(), value_of);
+      return tables.add(column, "") + "[rank]";
+    };
+    lists += ", {" + add([](const Numbers& one) { return static_cast<int64_t>(one.size()); });
+    for (size_t i = 0; i < most_here; ++i)
+      lists += ", " + add([i](const Numbers& one) { return i < one.size() ? one[i] : 0; });
+    lists += "}";
+  }
+  return lists;
 }
 
 }  // namespace
@@ -167,30 +156,44 @@ void Calls::keep_neighbours(const Site& site, Statement& out) {
   const int64_t graph =
       symbolic_.object_number(symbolic_.value(site.signature, static_cast<uint32_t>(f.number),
                                               site.kind->position(site.kind->first_rank())));
-  const auto told = told_neighbours(trace_, symbolic_, graph);
-  if (!told) return;
-  // The text is one for all kinds of ranks: all members of the graph do this together.
-  std::string lists;
-  for (const auto* of_ranks : {&told->sources, &told->targets}) {
-    size_t most = 0;
-    for (const Numbers& one : *of_ranks) most = std::max(most, one.size());
-    if (most > kMostNeighbours) {
-      ++not_held_["kinds of graphs with many neighbours, whose order is MPI's"];
-      return;
+  if (told_.empty())
+    for (Rank rank = 0; rank < static_cast<Rank>(trace_.rank_count()); ++rank)
+      told_.emplace_back(trace_, rank);
+  Neighbours told(told_.size());
+  // What follows is the same for all kinds of ranks: all members of the graph do this together.
+  bool is_known = false, has_several = false;
+  size_t most = 0;
+  for (Rank rank = 0; rank < static_cast<Rank>(told_.size()); ++rank) {
+    const events::ToldNeighbours& one = told_[static_cast<size_t>(rank)];
+    const events::Neighbours* first = nullptr;
+    for (const DefinitionId name : one.graphs()) {
+      if (symbolic_.object_number(name) != graph) continue;
+      const events::Neighbours* const said = one.of_all(name);
+      has_several = has_several || said == nullptr || (first != nullptr && *first != *said);
+      is_known = true;
+      first = said;
+      if (said != nullptr) told.set(rank, *said);
+      most = std::max(most, one.most(name));
     }
-    Numbers column(of_ranks->size());
-    const auto add = [&](auto&& value_of) {
-      std::transform(of_ranks->begin(), of_ranks->end(), column.begin(), value_of);
-      return tables_.add(column, "") + "[rank]";
-    };
-    lists += ", {" + add([](const Numbers& one) { return static_cast<int64_t>(one.size()); });
-    for (size_t i = 0; i < most; ++i)
-      lists += ", " + add([i](const Numbers& one) { return i < one.size() ? one[i] : 0; });
-    lists += "}";
   }
-  out.behind.push_back(fmt::format("with_recorded_neighbours({}, {}{});",
-                                   arguments_.text(site, out.arguments[0]),
-                                   "&" + place.substr(4, place.size() - 5), lists));
+  if (!is_known) return;
+  if (most > kMostNeighbours) {
+    ++not_held_["kinds of graphs with many neighbours, whose order is MPI's"];
+    return;
+  }
+  // The variable has had several graphs: those that this call made.
+  if (has_several) {
+    told = Neighbours(told_.size());
+    site.kind->for_each_rank([&](Rank rank) {
+      const auto name = static_cast<DefinitionId>(symbolic_.value(
+          site.signature, static_cast<uint32_t>(f.number), site.kind->position(rank)));
+      const auto* const said = told_[static_cast<size_t>(rank)].of_signature(name, site.signature);
+      if (said != nullptr) told.set(rank, *said);
+    });
+  }
+  out.behind.push_back(
+      fmt::format("with_recorded_neighbours({}, {}{});", arguments_.text(site, out.arguments[0]),
+                  "&" + place.substr(4, place.size() - 5), texts_of(told, tables_)));
 }
 
 // Classes and codes of errors that the program adds have numbers that MPI chooses.

@@ -178,29 +178,55 @@ TEST(Proxy, KeepsTheRanksThatTheMachinePutTogether) {
       << scattered;  // the tables need no number of ranks
 }
 
-// Each rank hears from the two others, in an order that is none of the MPI's.
-TEST(Proxy, KeepsTheOrderOfNeighbours) {
-  const auto program = [](bool asks) {
-    Maker m(3);
-    ShapeWriter create("MPI_Dist_graph_create"), ask("MPI_Dist_graph_neighbors");
-    const uint32_t graph = m.builder.comm(1, m.all);
-    create.none().object(m.world).integer(0).array(0).array(0).array(0);
-    create.constant("MPI_UNWEIGHTED").constant("MPI_INFO_NULL").integer(0).object(graph);
-    ask.none().object(graph).integer(2).array(2);
-    ask.repeat(1).integer(me_plus_mod_size(-1)).repeat(1).integer(me_plus_mod_size(1));
-    ask.constant("MPI_UNWEIGHTED").integer(0).array(0).constant("MPI_UNWEIGHTED");
-    std::vector<uint32_t> calls{m.builder.signature(create)};
-    if (asks) calls.push_back(m.builder.signature(ask));
+// Each rank hears from the two others, in an order that is none of the MPI's: first from the one
+// before it, or from the one behind it. One variable has all graphs.
+struct Graphs {
+  Graphs() : graph(m.builder.comm(1, m.all)) {}
+  uint32_t create(int64_t reorder) {
+    ShapeWriter shape("MPI_Dist_graph_create");
+    shape.none().object(m.world).integer(0).array(0).array(0).array(0);
+    shape.constant("MPI_UNWEIGHTED").constant("MPI_INFO_NULL").integer(reorder).object(graph);
+    return m.builder.signature(shape);
+  }
+  uint32_t ask(int64_t first) {
+    ShapeWriter shape("MPI_Dist_graph_neighbors");
+    shape.none().object(graph).integer(2).array(2);
+    shape.repeat(1).integer(me_plus_mod_size(first)).repeat(1).integer(me_plus_mod_size(-first));
+    shape.constant("MPI_UNWEIGHTED").integer(0).array(0).constant("MPI_UNWEIGHTED");
+    return m.builder.signature(shape);
+  }
+  std::string program(const std::vector<uint32_t>& calls) {
     m.group(m.all, calls, 1);
     return m.write().program;
-  };
-  EXPECT_FALSE(has(program(false), "with_recorded_neighbours"));
-  const std::string text = program(true);
+  }
+  Maker m{3};
+  uint32_t graph;
+};
+
+TEST(Proxy, KeepsTheOrderOfNeighbours) {
+  Graphs silent, asking;
+  EXPECT_FALSE(has(silent.program({silent.create(0)}), "with_recorded_neighbours"));
+  const std::string text = asking.program({asking.create(0), asking.ask(-1)});
   EXPECT_TRUE(has(text,
                   "with_recorded_neighbours(MPI_COMM_WORLD, &comms[1],\n"
                   "      {table_0[rank], table_1[rank], table_2[rank]}, {table_3[rank]});"))
       << text;
   EXPECT_TRUE(has(text, "table_1{{2, -2, 2}, {1, 0, 1}}")) << text;  // 2, 0, 1
+}
+
+TEST(Proxy, KeepsTheOrderOfNeighboursInEachGraphOfAVariable) {
+  Graphs two;
+  const std::string text =
+      two.program({two.create(0), two.ask(-1), two.create(1), two.ask(1), two.create(0)});
+  const std::string call =
+      "with_recorded_neighbours(MPI_COMM_WORLD, &comms[1],\n      {table_0[rank], ";
+  EXPECT_TRUE(has(text, call + "table_1[rank], table_2[rank]}, {table_3[rank]});")) << text;
+  EXPECT_TRUE(has(text, call + "table_2[rank], table_1[rank]}, {table_3[rank]});")) << text;
+  // The same arguments, and two orders: MPI's stands.
+  Graphs unclear;
+  const uint32_t create = unclear.create(0);
+  const std::string none = unclear.program({create, unclear.ask(-1), create, unclear.ask(1)});
+  EXPECT_TRUE(has(none, "&comms[1], {table_0[rank]}, {table_0[rank]});")) << none;
 }
 
 TEST(Proxy, NumbersOfErrorsAreThoseOfItsOwnRun) {

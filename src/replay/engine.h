@@ -18,7 +18,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -30,6 +29,7 @@
 #include "base/result.h"
 #include "events/look_ahead.h"
 #include "events/op.h"
+#include "events/told_neighbours.h"
 #include "mpi/call_meaning.h"
 #include "refrain/calls.h"
 #include "replay/arguments.h"
@@ -189,8 +189,6 @@ class Engine {
   // ---- topologies.cc ----
   uint64_t with_topology(const Frame& frame, uint64_t plain);
   uint64_t with_recorded_neighbours(const Frame& frame, DefinitionId definition, uint64_t key);
-  std::optional<std::pair<std::vector<int>, std::vector<int>>> recorded_neighbours(
-      DefinitionId graph);
 
   // ---- another_mpi.cc: what this MPI lacks ----
   int64_t tag_of(int64_t recorded);
@@ -287,7 +285,8 @@ class Engine {
   uint64_t quiet_self_ = 0;
   int64_t unused_tag_ = -1, room_behind_ = -1;
   plan::LeftEnds left_ends_{trace_, options_.skipped, comms_};
-  std::unique_ptr<plan::TagMap> tags_;  // made at the first long one
+  std::unique_ptr<plan::TagMap> tags_;                       // made at the first long one
+  std::unique_ptr<events::ToldNeighbours> told_neighbours_;  // made at the first graph
   std::map<DefinitionId, uint64_t> equal_types_;
   std::map<std::string, uint64_t> file_bytes_;  // by recorded path
   std::map<int64_t, HeapBlock> heap_;           // by the recorded id

@@ -2,10 +2,11 @@
 // another order (reorder), or a graph with its neighbours in another order.
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "events/payload.h"
+#include "events/told_neighbours.h"
 #include "mpi/call_ids.h"
 #include "mpi_runtime/handle_map.h"
 #include "replay/engine.h"
@@ -100,29 +101,6 @@ uint64_t Engine::with_topology(const Frame& frame, uint64_t plain) {
   return mpi_runtime::handle_key(made);
 }
 
-// What the program was told of the order of its neighbours; nothing: it did not ask, or got several
-// answers, as one name stands for several graphs.
-std::optional<std::pair<std::vector<int>, std::vector<int>>> Engine::recorded_neighbours(
-    DefinitionId graph) {
-  std::optional<std::pair<std::vector<int>, std::vector<int>>> out;
-  const auto group = trace_.group_of(rank_);
-  if (!group) return out;
-  for (const Trace::Occurrence& seen : trace_.occurrences(*group)) {
-    if (trace_.call_of(seen.signature) != mpi::kMPI_Dist_graph_neighbors) continue;
-    const Signature& call = reader_.signature(seen.signature);
-    const Value* const sources = call.find("sources");
-    const Value* const targets = call.find("destinations");
-    if (events::argument(call, "comm").definition() != graph || sources == nullptr ||
-        targets == nullptr || call.failed())
-      continue;
-    std::pair<std::vector<int>, std::vector<int>> said = {ints_of(sources->at_exit()),
-                                                          ints_of(targets->at_exit())};
-    if (out && *out != said) return std::nullopt;
-    out = std::move(said);
-  }
-  return out;
-}
-
 // A graph whose neighbours come in the recorded order: counts of neighbourhood collectives are in
 // that order. All members of the graph are in the call that made it.
 uint64_t Engine::with_recorded_neighbours(const Frame& frame, DefinitionId definition,
@@ -134,12 +112,15 @@ uint64_t Engine::with_recorded_neighbours(const Frame& frame, DefinitionId defin
   if (kind != MPI_DIST_GRAPH) return key;
   Neighbours made = neighbours_of(graph);
   const Neighbours before = made;
-  const auto recorded = recorded_neighbours(definition);
+  if (told_neighbours_ == nullptr)
+    told_neighbours_ = std::make_unique<events::ToldNeighbours>(trace_, rank_);
+  const events::Neighbours* const recorded =
+      told_neighbours_->of_call(definition, thread_, frame.staged.seq);
   int differs = 0, any = 0;
-  if (recorded) {
+  if (recorded != nullptr) {
     // Of others than recorded nothing can be made.
-    if (!put_in_order(recorded->first, made.sources, made.source_weights) ||
-        !put_in_order(recorded->second, made.targets, made.target_weights))
+    if (!put_in_order(recorded->sources, made.sources, made.source_weights) ||
+        !put_in_order(recorded->targets, made.targets, made.target_weights))
       made = before;
     differs = made.sources != before.sources || made.targets != before.targets ? 1 : 0;
   }

@@ -1,17 +1,16 @@
 // A distributed graph whose neighbours come in the order in which MPI heard of them, another one in
-// each run, and counts of a neighbourhood collective in that order.
+// each run, and counts of a neighbourhood collective in that order. A second and a third graph have
+// the first one's name.
 #include <unistd.h>
 
 #include "calls.h"
 
-int main(int argc, char** argv) {
-  int rank, size;
-  log_init(&argc, &argv, &rank, &size);
+static void graph_of(int rank, int size, int step) {
   const MPI_Comm W = MPI_COMM_WORLD;
   MPI_Comm graph, row;
-  // Each rank names the edges of the one before, to itself and to the next one.
+  // Each rank names the edges of the one before, to itself and to the next one; later to others.
   int sources[1] = {(rank + size - 1) % size}, degrees[1] = {2},
-      targets[2] = {rank, (rank + 1) % size}, weights[2] = {1, 3};
+      targets[2] = {(rank + step) % size, (rank + step + 1) % size}, weights[2] = {1, 3};
   usleep((useconds_t)(getpid() % 5) * 700);
   DO(MPI_Dist_graph_create(W, 1, sources, degrees, targets, weights, MPI_INFO_NULL, 0, &graph),
      "comm_old:C n:i sources:k degrees:V destinations:k weights:V info:N reorder:i "
@@ -33,6 +32,12 @@ int main(int argc, char** argv) {
   DO(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, row), "count:i comm:C", 1, row);
   L_Comm_free(&row);
   L_Comm_free(&graph);
+}
+
+int main(int argc, char** argv) {
+  int rank, size;
+  log_init(&argc, &argv, &rank, &size);
+  for (int step = 0; step < 3; ++step) graph_of(rank, size, step);
   log_finalize();
   printf("rank %d of %d done\n", rank, size);
   return 0;
