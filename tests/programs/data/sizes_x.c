@@ -33,6 +33,44 @@ static void sizes(void) {
   L_Type_free(&wide);
 }
 
+// Elements of two sizes, so many that to count them takes MPI a while.
+static void many_elements(void) {
+  enum { kMany = 100000, kFew = 100 };
+  typedef struct {
+    double d[2];
+    int i;
+  } Item;
+  static Item in[kMany], out[kMany];
+  MPI_Datatype item, many, few;
+  const MPI_Datatype of_item[2] = {MPI_DOUBLE, MPI_INT};
+  const int lengths[2] = {2, 1}, few_lengths[2] = {kFew, 2};
+  const MPI_Aint places[2] = {0, 16}, few_places[2] = {0, kFew * (MPI_Aint)sizeof(Item)};
+  DO(MPI_Type_create_struct(2, lengths, places, of_item, &item),
+     "count:i array_of_blocklengths:V array_of_displacements:L array_of_types:Y newtype:D+", 2, 2,
+     lengths, 2, places, 2, of_item, item);
+  DO(MPI_Type_contiguous(kMany, item, &many), "count:i newtype:D+", kMany, many);
+  const MPI_Datatype of_few[2] = {item, MPI_DOUBLE};
+  DO(MPI_Type_create_struct(2, few_lengths, few_places, of_few, &few),
+     "count:i array_of_blocklengths:V array_of_displacements:L array_of_types:Y newtype:D+", 2, 2,
+     few_lengths, 2, few_places, 2, of_few, few);
+  L_Type_commit(&many);
+  L_Type_commit(&few);
+  MPI_Status st;
+  int n = 0;
+  DO(MPI_Sendrecv(out, 1, many, 0, 2, in, 1, many, 0, 2, MPI_COMM_SELF, &st),
+     "sendcount:i sendtag:t recvcount:i comm:C", 1, 2, 1, MPI_COMM_SELF);
+  DO(MPI_Get_elements(&st, many, &n), "datatype:D count:i", many, 3 * kMany);
+  EXPECT(n == 3 * kMany);
+  // Ends within an item.
+  DO(MPI_Sendrecv(out, 1, few, 0, 3, in, 1, many, 0, 3, MPI_COMM_SELF, &st),
+     "sendcount:i sendtag:t recvcount:i comm:C", 1, 3, 1, MPI_COMM_SELF);
+  DO(MPI_Get_elements(&st, many, &n), "datatype:D count:i", many, 3 * kFew + 2);
+  EXPECT(n == 3 * kFew + 2);
+  L_Type_free(&few);
+  L_Type_free(&many);
+  L_Type_free(&item);
+}
+
 // Types that nobody frees; the same numbers give the same type. A missing one is MPI_UNDEFINED.
 static void of_fortran(void) {
   MPI_Datatype real, whole, both, again;
@@ -49,6 +87,7 @@ int main(int argc, char** argv) {
   int rank, size;
   log_init(&argc, &argv, &rank, &size);
   sizes();
+  many_elements();
   of_fortran();
   log_finalize();
   printf("rank %d of %d done\n", rank, size);
