@@ -30,6 +30,14 @@ class ReplacedValues {
   std::unordered_map<int64_t, int64_t> tags_, tags_back_;
 };
 
+// Of an array without elements a program may pass a null pointer.
+inline bool have_no_elements(const Value& a, const Value& b) {
+  const auto has_none = [](const Value& v) {
+    return v.is_null() || (v.is_array() && v.size() == 0);
+  };
+  return has_none(a) && has_none(b);
+}
+
 // Whether `fits` holds for two values, or for the elements of two arrays of one length.
 template <class Fits>
 bool all_pairs(const Value& a, const Value& b, Fits fits) {

@@ -57,6 +57,28 @@ TEST(Replays, AnMpiMayRoundSharedMemoryUp) {
   EXPECT_TRUE(compare_replay(shared(0, 16), shared(1, 16))->first);
 }
 
+// A rank without neighbours that asks for them, with a null pointer or an array.
+Trace no_neighbours(int count, bool has_array) {
+  TraceBuilder builder(1);
+  ShapeWriter shape("MPI_Dist_graph_neighbors");
+  shape.none().object(builder.world()).integer(count);
+  if (has_array)
+    for (shape.array(static_cast<uint64_t>(count)); count > 0; --count) shape.repeat(1).integer(0);
+  else
+    shape.none();
+  shape.constant("MPI_UNWEIGHTED").integer(0).none().constant("MPI_UNWEIGHTED");
+  builder.group({0}, {builder.signature(shape)});
+  return builder.open();
+}
+
+TEST(Replays, ANullPointerIsAnArrayOfNothing) {
+  const auto same = compare_replay(no_neighbours(0, false), no_neighbours(0, true));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(same->first);
+  EXPECT_EQ(same->allowed_of(Allowed::kBuffers), 1u);
+  EXPECT_TRUE(compare_replay(no_neighbours(1, false), no_neighbours(1, true))->first);
+}
+
 // A rank whose threads 1 to 3 ask for communicators' sizes as often as said.
 Trace threads(const std::vector<size_t>& calls) {
   TraceBuilder builder(1);
