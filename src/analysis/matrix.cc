@@ -32,10 +32,18 @@ std::vector<Trace::Occurrence> senders(const Trace& trace, GroupId group) {
 
 class Cells {
  public:
-  explicit Cells(const Trace& trace) { out_.rank_count = trace.rank_count(); }
+  Cells(const Trace& trace, MatrixKind kind) {
+    out_.rank_count = trace.rank_count();
+    out_.kind = kind;
+  }
 
   void count(const events::Transfer& t, uint64_t calls) {
     const uint64_t messages = events::multiply(t.repeat, calls);
+    if (!is_wanted(t.kind, out_.kind)) {
+      if (is_wanted(t.kind, MatrixKind::kAll))
+        out_.other_kind_messages = events::add(out_.other_kind_messages, messages);
+      return;
+    }
     if (t.source < 0 || t.dest < 0) {
       out_.other_world_messages = events::add(out_.other_world_messages, messages);
       return;
@@ -65,7 +73,7 @@ class Cells {
 }  // namespace
 
 Matrix matrix(const Trace& trace, MatrixKind kind) {
-  Cells cells(trace);
+  Cells cells(trace, kind);
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const std::vector<Trace::Occurrence> signatures = senders(trace, g);
     for (uint64_t i = 0; !signatures.empty() && i < trace.group_size(g); ++i) {
@@ -73,7 +81,7 @@ Matrix matrix(const Trace& trace, MatrixKind kind) {
       events::TransferReader transfers(reader);
       for (const Trace::Occurrence& seen : signatures)
         for (const events::Transfer& t : transfers.transfers(seen.signature))
-          if (is_wanted(t.kind, kind)) cells.count(t, seen.calls);
+          cells.count(t, seen.calls);
     }
   }
   return cells.take();
@@ -82,7 +90,7 @@ Matrix matrix(const Trace& trace, MatrixKind kind) {
 Result<Matrix> matrix(const Trace& trace, MatrixKind kind, const Window& window) {
   if (const Status good = check_window(trace, window); !good.ok()) return good.error();
   if (window.is_all()) return matrix(trace, kind);
-  Cells cells(trace);
+  Cells cells(trace, kind);
   uint64_t untimed = 0;
   for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
     if (!trace.group_of(rank)) continue;
@@ -93,8 +101,7 @@ Result<Matrix> matrix(const Trace& trace, MatrixKind kind, const Window& window)
     events::TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
       if (of.begun == 0 || !is_sender(trace.call_of(of.signature))) continue;
-      for (const events::Transfer& t : transfers.transfers(of.signature))
-        if (is_wanted(t.kind, kind)) cells.count(t, of.begun);
+      for (const events::Transfer& t : transfers.transfers(of.signature)) cells.count(t, of.begun);
     }
   }
   Matrix out = cells.take();

@@ -34,6 +34,8 @@ struct Matrix {
   uint64_t other_world_messages = 0;  // to or from processes of another world: in no entry
   uint64_t untimed_calls = 0;         // of a window: calls without a time, which are in none
   uint64_t unsized_messages = 0;      // whose bytes the trace does not tell: counted with 0 bytes
+  MatrixKind kind = MatrixKind::kAll;
+  uint64_t other_kind_messages = 0;  // one-sided ones for kP2p, messages for kRma: in no entry
 };
 
 // Cannot fail. O(signatures of all groups times their ranks).

@@ -185,7 +185,10 @@ TEST_F(Transfers, GetsFlowFromTheTarget) {
   EXPECT_EQ(of(b, 1)[0].dest, 3);
   const Matrix rma = matrix(builder_.open(), MatrixKind::kRma);
   EXPECT_EQ(rma.messages, 8U);
-  EXPECT_TRUE(matrix(builder_.open(), MatrixKind::kP2p).entries.empty());
+  EXPECT_EQ(rma.other_kind_messages, 0U);
+  const Matrix p2p = matrix(builder_.open(), MatrixKind::kP2p);
+  EXPECT_TRUE(p2p.entries.empty());
+  EXPECT_EQ(p2p.other_kind_messages, rma.messages + rma.other_world_messages);
 }
 
 }  // namespace

@@ -105,6 +105,13 @@ std::string matrix_text(const analysis::Matrix& m, const std::string& name,
   if (of != nullptr) out += stood_for_line(*of, window.is_all() ? MadeOf::kCalls : MadeOf::kTimes);
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
+  if (m.other_kind_messages > 0) {
+    const bool is_rma = m.kind == analysis::MatrixKind::kRma;
+    out += fmt::format(
+        "\n{}, not shown: see --kind {}\n",
+        text::counted_text(m.other_kind_messages, is_rma ? "message" : "one-sided transfer"),
+        is_rma ? "p2p" : "rma");
+  }
   if (m.other_world_messages > 0)
     out += fmt::format("\n{} with processes of another world, not shown\n",
                        text::counted_text(m.other_world_messages, "message"));
@@ -137,6 +144,7 @@ std::string matrix_json(const analysis::Matrix& m, const analysis::Window& windo
   out["bytes"] = m.bytes;
   out["other_world_messages"] = m.other_world_messages;
   out["unsized_messages"] = m.unsized_messages;
+  out["other_kind_messages"] = m.other_kind_messages;
   out["pairs"] = nlohmann::ordered_json::array();
   for (const analysis::MatrixEntry& e : m.entries)
     out["pairs"].push_back(

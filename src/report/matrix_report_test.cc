@@ -57,6 +57,14 @@ TEST(MatrixReport, SaysWhatIsNotThere) {
   const std::string text = matrix_text(m, "run.rfn");
   EXPECT_NE(text.find("0 messages"), std::string::npos);
   EXPECT_NE(text.find("7 messages with processes of another world"), std::string::npos);
+  EXPECT_EQ(text.find("not shown: see"), std::string::npos);
+  m.other_kind_messages = 5;
+  m.kind = analysis::MatrixKind::kP2p;
+  EXPECT_NE(matrix_text(m, "run.rfn").find("5 one-sided transfers, not shown: see --kind rma\n"),
+            std::string::npos);
+  m.kind = analysis::MatrixKind::kRma;
+  EXPECT_NE(matrix_text(m, "run.rfn").find("5 messages, not shown: see --kind p2p\n"),
+            std::string::npos);
 }
 
 }  // namespace
