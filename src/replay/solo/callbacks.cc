@@ -190,6 +190,7 @@ void Player::set_attribute(Frame& frame) {
   if (const auto old = object.attributes.find(keyval); old != object.attributes.end())
     call_delete(kind, keyval, key, old->second.value);
   if (!frame.ok()) return;
+  if (Object* const own = objects_.find(ParamKind::kKeyval, keyval)) own->was_set = true;
   Attribute& attribute = objects_.at(kind, key).attributes[keyval];
   const bool keeps_place = attribute.number != 0 && !kSetAgainIsLast;
   attribute = {value, keyval, keeps_place ? attribute.number : ++attributes_set_};

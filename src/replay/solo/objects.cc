@@ -104,7 +104,7 @@ void Object::reset_others() {
   base = nullptr;
   bytes = flavor = model = 0;
   unit = 1;
-  owns_memory = false;
+  owns_memory = was_set = false;
   regions.clear();
   own_part = -1;
 }

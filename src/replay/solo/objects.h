@@ -70,6 +70,7 @@ struct Object {
   Callback copy, remove;                     // of a keyval
   void* extra = nullptr;                     // of a keyval or generalised request
   bool has_small_values = false;             // keyvals of MPI-1's Fortran: an INTEGER
+  bool was_set = false;                      // of a keyval: there is, or was, an attribute
 
   // of a request
   CallId made_by = 0;

@@ -86,7 +86,9 @@ uint64_t Player::handle_of(const Frame& frame, ParamKind kind, const Value& valu
       known != nullptr && !is_other && frame.meaning.does_any(mpi::kDoesMake) &&
       (kind == ParamKind::kGroup || kind == ParamKind::kErrhandler || kind == ParamKind::kDatatype);
   if (is_again) ++known->further_references;
-  if (known == nullptr || is_other) known = &objects_.make(kind, number);
+  // A keyval that was freed may be there, for its attributes: this is another one.
+  const bool is_next = kind == ParamKind::kKeyval && frame.meaning.does_any(mpi::kDoesMake);
+  if (known == nullptr || is_other || is_next) known = &objects_.make(kind, number);
   known->definition = value.definition();
   return known->key;
 }
@@ -204,11 +206,10 @@ void Player::release_freed(Frame& frame) {
       break;
     }
     if (frees) delete_attributes(param.kind, key);
-    if (param.kind == ParamKind::kKeyval && callbacks_ > 0) {
-      // Attributes that were set with it keep its functions.
-    } else {
-      objects_.erase(param.kind, key);
-    }
+    // Attributes that were set with a keyval keep its functions.
+    const Object* const keyval =
+        param.kind == ParamKind::kKeyval ? objects_.find(param.kind, key) : nullptr;
+    if (keyval == nullptr || !keyval->was_set) objects_.erase(param.kind, key);
     frame.given.put(i, 0, null_handle(param.kind));
     break;
   }

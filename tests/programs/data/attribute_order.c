@@ -1,5 +1,5 @@
 // Several attributes of one object: in which order their functions are called, which ask something
-// each.
+// each; and keyvals that are freed before their attributes.
 #include "calls.h"
 
 enum { kAttributes = 5 };
@@ -33,6 +33,21 @@ static int delete_fn(MPI_Comm comm, int keyval, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
+// The next keyval has the name of the one before, and is another one.
+static void freed_before(void) {
+  MPI_Comm comm;
+  DO(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "comm:C newcomm:C+", MPI_COMM_WORLD, comm, "@@comm");
+  for (long i = 0; i < 3; ++i) {
+    int keyval;
+    DO(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_fn, &keyval, NULL), "comm_keyval:K+",
+       keyval);
+    DO(MPI_Comm_set_attr(comm, keyval, (void*)i), "comm:C comm_keyval:K", comm, keyval);
+    const int freed = keyval;
+    DO(MPI_Comm_free_keyval(&keyval), "comm_keyval:K-", freed);
+  }
+  L_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   int me, n, keyvals[kAttributes];
   const long order[] = {2, 0, 4, 1, 3};
@@ -54,6 +69,7 @@ int main(int argc, char** argv) {
     const int freed = keyvals[i];
     DO(MPI_Comm_free_keyval(&keyvals[i]), "comm_keyval:K-", freed);
   }
+  freed_before();
   log_finalize();
   return 0;
 }
