@@ -10,15 +10,16 @@
 #include <sys/stat.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "format/source_site.h"
+#include "reader/code_scopes.h"
 #include "reader/function_names.h"
 
 namespace refrain::reader {
@@ -78,11 +79,15 @@ class Module {
         out.status = SymbolStatus::kFound;
       }
     }
-    out.function = function_at(address);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+    std::vector<Dwarf_Die> scopes;  // from the inside
+    if (unit != nullptr) scopes = scopes_.around(unit, address - bias);
+    out.function = function_at(address, scopes);
     if (out.status != SymbolStatus::kFound && !out.function.empty())
       out.status = SymbolStatus::kFunctionOnly;
     if (out.status == SymbolStatus::kFound)
-      if (std::string around = calls_around(address); !around.empty())
+      if (std::string around = calls_around(address, unit, scopes); !around.empty())
         out.origin =
             out.file + ":" + std::to_string(out.line) + ":" + std::to_string(column) + around;
     return out;
@@ -90,48 +95,29 @@ class Module {
 
  private:
   // By debug information, which knows inlined functions, or by the table of symbols.
-  std::string function_at(Dwarf_Addr address) {
-    Dwarf_Addr bias = 0;
-    if (Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias)) {
-      Dwarf_Die* scopes = nullptr;
-      const int count = dwarf_getscopes(unit, address - bias, &scopes);
-      std::string name;
-      for (int i = 0; i < count && name.empty(); ++i) name = name_of(&scopes[i], address);
-      std::free(scopes);
-      if (!name.empty()) return name;
-    }
+  std::string function_at(Dwarf_Addr address, std::vector<Dwarf_Die>& scopes) {
+    for (Dwarf_Die& scope : scopes)
+      if (std::string name = name_of(&scope, address); !name.empty()) return name;
     return symbol_at(address);
   }
 
   // The calls that were inlined around an address, from the inside, and the function that holds
-  // them; empty where that is not known. dwarf_getscopes() leaves an inlined function for where it
-  // is written; dwarf_getscopes_die() goes on to where it was inlined.
-  std::string calls_around(Dwarf_Addr address) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
-    if (unit == nullptr) return "";
-    Dwarf_Die* scopes = nullptr;
-    if (dwarf_getscopes(unit, address - bias, &scopes) <= 0) return "";
-    Dwarf_Die innermost = scopes[0];
-    std::free(scopes);
-    scopes = nullptr;
-    const int count = dwarf_getscopes_die(&innermost, &scopes);
+  // them; empty where that is not known.
+  std::string calls_around(Dwarf_Addr address, Dwarf_Die* unit, std::vector<Dwarf_Die>& scopes) {
     std::string out;
-    for (int i = 0; i < count; ++i) {
-      const int tag = dwarf_tag(&scopes[i]);
-      const std::string name = name_of(&scopes[i], address);
+    for (Dwarf_Die& scope : scopes) {
+      const std::string name = name_of(&scope, address);
       if (name.empty()) continue;
       out += "|" + name;
-      if (tag == DW_TAG_subprogram) break;
+      if (dwarf_tag(&scope) == DW_TAG_subprogram) break;
       for (const unsigned int what : {DW_AT_call_file, DW_AT_call_line, DW_AT_call_column}) {
         Dwarf_Attribute attribute;
         Dwarf_Word value = 0;
-        dwarf_formudata(dwarf_attr(&scopes[i], what, &attribute), &value);
+        dwarf_formudata(dwarf_attr(&scope, what, &attribute), &value);
         out += ":" + std::to_string(value);
       }
     }
-    std::free(scopes);
-    const char* file = dwarf_diename(unit);
+    const char* file = unit == nullptr ? nullptr : dwarf_diename(unit);
     return out.empty() || file == nullptr ? "" : out + "|" + file;
   }
 
@@ -161,6 +147,7 @@ class Module {
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   GElf_Addr bias_ = 0;
+  CodeScopes scopes_;
   SymbolStatus status_ = SymbolStatus::kNoModule;
 };
 

@@ -83,6 +83,13 @@ __attribute__((noinline)) CallPlace call_in_program() {
   return place;
 }
 
+__attribute__((always_inline)) inline CallPlace call_inlined() {
+  CallPlace place{};
+  place.line = __LINE__ + 1;
+  place.return_address = here();
+  return place;
+}
+
 void expect_resolves(const CallPlace& call, const std::string& file, const std::string& function) {
   const Where where = locate(call.return_address);
   ASSERT_FALSE(where.build_id.empty());
@@ -106,6 +113,18 @@ TEST(Symbols, ResolvesItsOwnProgram) {
 
 TEST(Symbols, ResolvesASharedLibrary) {
   expect_resolves(call_in_library(), "symbols_test_library.cc", "refrain::reader::call_in_library");
+}
+
+// Debug information has the lambda's function inside of this one.
+TEST(Symbols, KnowsWhatIsInlinedInAFunctionOfAFunction) {
+  CallPlace (*volatile call)() = [] { return call_inlined(); };
+  const CallPlace place = call();
+  const Where where = locate(place.return_address);
+  Symbols symbols;
+  const SourcePlace& found = symbols.find(where.module, where.build_id, where.offset);
+  EXPECT_EQ(found.line, place.line);
+  EXPECT_NE(found.function.find("call_inlined"), std::string::npos) << found.function;
+  EXPECT_FALSE(found.origin.empty());
 }
 
 TEST(Symbols, RefusesAModuleThatChanged) {
