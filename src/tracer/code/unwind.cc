@@ -126,9 +126,9 @@ void call_on(void* top, void (*function)()) {
 #endif
 }
 
-// load() on a stack of its own: the dynamic linker takes 6 KiB of it, and more where libunwind
-// brings further libraries along, and the caller may be a fiber that has no more than its own calls
-// need.
+// load() on a stack of its own: the dynamic linker takes some KiB of it, 2 were seen where
+// libunwind brings further libraries along, and the caller may be a fiber that has no more than its
+// own calls need.
 Library load_apart() {
   constexpr size_t kStackBytes = 256 << 10;  // only what is touched exists
   // Zeros behind the first frame: a profiler's signal handler that walks the stack finds its end.
