@@ -1,13 +1,12 @@
 #include "tracer/spool/exit_sign.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 
 #include "tracer/spool/spool.h"
-#include "tracer/state/file_room.h"
+#include "tracer/spool/spool_file.h"
 #include "tracer/state/keep_errno.h"
 #include "tracer/state/process.h"
 #include "tracer/state/shown.h"
@@ -54,10 +53,7 @@ void watch_unfinished(const Process& p, const std::string& folder, const std::st
 void say_unfinished(const char* what) {
   if (g_unfinished == nullptr || !is_recording() || g_spool->state() == State::kStopped) return;
   const KeepErrno keep;
-  const int mark =
-      open_file(g_unfinished->mark.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  if (mark < 0 && errno == EEXIST) return;
-  if (mark >= 0) close(mark);
+  if (!make_mark(g_unfinished->mark.c_str()) && errno == EEXIST) return;
   dprintf(STDERR_FILENO, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank,
           what, g_unfinished->where.c_str());
 }

@@ -160,10 +160,8 @@ void Spool::stop() {
     file_.header()->state = spool::State::kStopped;
   }
   for (const auto& t : threads_) t->location->spool.detach();
-  const int mark =
-      ::open((file_.folder() + "/" + mark_).c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  if (mark >= 0) close(mark);
-  if (mark < 0 && (errno == EEXIST || process_.rank != 0)) return;
+  if (!make_mark((file_.folder() + "/" + mark_).c_str()) && (errno == EEXIST || process_.rank != 0))
+    return;
   const std::string what = "cannot write to " + file_.folder() + " (" + std::strerror(error) +
                            "): if the job dies now, its last calls are lost";
   complain(process_, what.c_str());

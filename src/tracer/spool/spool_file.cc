@@ -241,4 +241,10 @@ void SpoolFile::remove() {
   rmdir(folder_.c_str());  // fails while there are others
 }
 
+bool make_mark(const char* path) {
+  const int fd = open_file(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
 }  // namespace refrain::tracer

@@ -78,4 +78,8 @@ inline char* data_of(format::spool::Chunk* c) { return reinterpret_cast<char*>(c
 inline uint64_t room_of(const format::spool::Chunk* c) {
   return c->bytes - sizeof(format::spool::Chunk);
 }
+// An empty file beside those of the ranks: who makes it says a line for the whole job. False:
+// errno, EEXIST where another rank has. Takes no memory.
+bool make_mark(const char* path);
+
 }  // namespace refrain::tracer
