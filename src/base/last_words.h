@@ -6,7 +6,7 @@
 // failure; MPICH's waits for all of them. MPI_Abort ends the job under both. So the rank that says
 // why ends first, a moment after it has said it, and the others give it the time for that.
 //
-// Threads: any. Nothing here fails.
+// Threads: any. Nothing here fails, takes memory or changes errno.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,11 @@ namespace refrain::base {
 
 // A rank that has said why, before it calls MPI_Abort.
 inline constexpr std::chrono::seconds kPassedOn{1};
+
+// Returns when all that was written to the pipe has been read, when `most` is over, or at once
+// where the descriptor is no pipe. For ranks that end for a reason of the program's: they wait no
+// longer than it takes.
+void wait_until_read(int pipe, std::chrono::milliseconds most);
 
 // A silent rank before it calls MPI_Abort. All ranks are in one MPI function then, so the one that
 // says why is there already.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/last_words.h"
 #include "tracer/spool/spool.h"
 #include "tracer/spool/spool_file.h"
 #include "tracer/state/keep_errno.h"
@@ -56,6 +57,7 @@ void say_unfinished(const char* what) {
   if (!make_mark(g_unfinished->mark.c_str()) && errno == EEXIST) return;
   dprintf(STDERR_FILENO, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank,
           what, g_unfinished->where.c_str());
+  base::wait_until_read(STDERR_FILENO, base::kPassedOn);
 }
 
 void forget_unfinished() {
