@@ -16,7 +16,16 @@ namespace refrain::mpi_runtime {
 
 // Before the first sleep: where cores are free, that is enough.
 inline constexpr uint64_t kPollBeforeSleepNs = 20'000;
-inline constexpr uint64_t kMinSleepNs = 20'000, kMaxSleepNs = 2'000'000;
+inline constexpr uint64_t kMinSleepNs = 20'000, kUsualSleepNs = 400'000, kMaxSleepNs = 2'000'000;
+
+// A collective takes several rounds, and each waits for the rank that sleeps the longest. So sleeps
+// stay short for some milliseconds, in which most waits end; behind that they are a small part of
+// what was waited already, as waits are long where many ranks share a core, and each wake takes it
+// from the rank that works.
+inline uint64_t next_sleep_ns(uint64_t waited_ns) {
+  const uint64_t usual = std::min(waited_ns / 2, kUsualSleepNs);
+  return std::clamp(std::max(usual, waited_ns / 32), kMinSleepNs, kMaxSleepNs);
+}
 
 inline void sleep_ns(uint64_t ns) {
   timespec t{};
@@ -32,7 +41,7 @@ inline int wait_patiently(MPI_Request& request) {
     const int rc = test(&request, &done, MPI_STATUS_IGNORE);
     if (rc != MPI_SUCCESS || done != 0) return rc;
     const uint64_t waited = Clock::monotonic_ns() - begin;
-    if (waited > kPollBeforeSleepNs) sleep_ns(std::clamp(waited / 8, kMinSleepNs, kMaxSleepNs));
+    if (waited > kPollBeforeSleepNs) sleep_ns(next_sleep_ns(waited));
   }
 }
 

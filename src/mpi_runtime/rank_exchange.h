@@ -1,8 +1,8 @@
 // Communication among the ranks of a communicator of the recorder, in MPI_Init and MPI_Finalize.
 //
-// Laws: a rank that waits sleeps, longer the longer it has waited (at most kMaxSleepNs, and about
-// an eighth of the time waited). MPI libraries wait by polling: if ranks share cores, waiting ranks
-// would take the core from the rank that works.
+// Laws: a rank that waits sleeps, longer the longer it has waited (next_sleep_ns). MPI libraries
+// wait by polling: if ranks share cores, waiting ranks would take the core from the rank that
+// works.
 #pragma once
 
 #include <cstddef>
