@@ -345,7 +345,7 @@ function(refrain_add_coverage)
     endforeach()
   endforeach()
   add_test(NAME mpi.coverage COMMAND ${command})
-  set_tests_properties(mpi.coverage PROPERTIES LABELS unit TIMEOUT 120
+  set_tests_properties(mpi.coverage PROPERTIES LABELS unit TIMEOUT 900
                        ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
   add_custom_target(refrain_coverage COMMAND ${command} VERBATIM)
 endfunction()
@@ -364,7 +364,7 @@ function(refrain_add_tested)
          ${REFRAIN_MPI_LIBRARY_${mpi}})
   endforeach()
   add_test(NAME mpi.tested COMMAND ${command})
-  set_tests_properties(mpi.tested PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+  set_tests_properties(mpi.tested PROPERTIES LABELS unit TIMEOUT 900 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endfunction()
 
 # What programs of tests/programs are compiled with, where an MPI has it: its library of Fortran has MPI_Status_c2f08.

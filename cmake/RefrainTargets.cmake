@@ -146,7 +146,7 @@ function(refrain_unit_test name)
   else()
     add_test(NAME unit.${name} COMMAND ${name}_test)
   endif()
-  set(seconds 300)
+  set(seconds 900)
   if(CMAKE_CROSSCOMPILING OR REFRAIN_SANITIZE)
     set(seconds 3000)  # an emulator or a sanitizer takes ten times as long
   endif()

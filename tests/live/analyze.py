@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import expectations  # noqa: E402
 from expectations import expect  # noqa: E402
 
-LIMIT_S = 120
+LIMIT_S = 300
 # Traces of every kind of times. Of segments the calls are there, without times.
 WHOLE = ["heat-1.1-spreads", "heat-1.2", "heat-1.4-gaps", "heat-1.4-exact", "heat-1.5", "heat-1.5-exact",
          "heat-1.5-bins"]

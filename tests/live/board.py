@@ -14,7 +14,7 @@ import expectations  # noqa: E402
 import mpirun  # noqa: E402
 from expectations import expect  # noqa: E402
 
-LIMIT_S = 120
+LIMIT_S = 300
 PACKS, PACK, KINDS = 200, 1000, 8
 
 

@@ -21,7 +21,7 @@ import expectations  # noqa: E402
 import mpirun  # noqa: E402
 from expectations import expect  # noqa: E402
 
-LIMIT_S = 60
+LIMIT_S = 300
 options = None
 
 

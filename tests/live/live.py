@@ -25,7 +25,7 @@ from expectations import expect  # noqa: E402
 RANKS, STEPS, BYTES = 3, 100, 8000
 # MPI_Init, MPI_Comm_rank, MPI_Comm_size and the ring.
 CALLS = 3 + STEPS
-LIMIT_S = 120
+LIMIT_S = 300
 options = None
 
 

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import expectations  # noqa: E402
 from expectations import expect  # noqa: E402
 
-LIMIT_S = 120
+LIMIT_S = 300
 NAME = "heat-1.5-exact"
 options = None
 # What stderr says of each.

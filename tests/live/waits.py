@@ -22,7 +22,7 @@ import mpirun  # noqa: E402
 from expectations import expect  # noqa: E402
 
 RANKS, LATE = 3, 2
-LIMIT_S = 120
+LIMIT_S = 300
 options = None
 
 

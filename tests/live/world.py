@@ -24,7 +24,7 @@ import expectations  # noqa: E402
 from expectations import expect  # noqa: E402
 
 RANKS = 4
-LIMIT_S = 120
+LIMIT_S = 300
 SKIPPED = 77
 options = None
 

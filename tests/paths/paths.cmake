@@ -52,7 +52,7 @@ function(refrain_path_test mpi out name)
   add_test(NAME mpi.${mpi}.paths.${name}
     COMMAND ${REFRAIN_PYTHON} ${paths_folder}/call_paths.py --refrain $<TARGET_FILE:refrain> --mpi ${mpi}
             --libraries $<TARGET_FILE_DIR:refrain-${mpi}> ${ARG_WORDS} ${out}/${name} ${ARG_ARGUMENTS})
-  set_tests_properties(mpi.${mpi}.paths.${name} PROPERTIES LABELS mpi TIMEOUT 200)
+  set_tests_properties(mpi.${mpi}.paths.${name} PROPERTIES LABELS mpi TIMEOUT 900)
 endfunction()
 
 function(refrain_path_tests mpi out shim)

@@ -17,7 +17,7 @@ import expectations  # noqa: E402
 import mpirun  # noqa: E402
 from expectations import expect  # noqa: E402
 
-LIMIT_S = 120
+LIMIT_S = 300
 RANKS = 3
 options = None
 

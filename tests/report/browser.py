@@ -117,7 +117,7 @@ def main():
         environment = dict(os.environ, NODE_PATH=common.options.modules)
         command = ["node", str(HERE / "browser.cjs"), chromium, expected, os.path.join(folder, "profile"), keep,
                    common.options.only]
-        return subprocess.run(command, env=environment, timeout=550, check=False).returncode
+        return subprocess.run(command, env=environment, timeout=1500, check=False).returncode
 
 
 if __name__ == "__main__":

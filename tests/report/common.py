@@ -15,7 +15,7 @@ options = None  # of the command line: refrain, maker, corpus
 
 def refrain(*words):
     return subprocess.run([options.refrain] + list(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=200)
+                          stderr=subprocess.PIPE, timeout=600)
 
 
 def has_pages():
@@ -96,7 +96,7 @@ class Folder(unittest.TestCase):
 
     def make(self, *words):
         path = self.path("-".join(map(str, words)) + ".rfn")
-        subprocess.run([options.maker, *map(str, words), path], check=True, timeout=200)
+        subprocess.run([options.maker, *map(str, words), path], check=True, timeout=600)
         return path
 
     def page(self, trace, status=GOOD):

@@ -242,10 +242,16 @@ def kill_job(token):
         time.sleep(0.05)
 
 
+# Limits are for what hangs. They are set by what a run takes on two cores that have nothing else to do, and a machine
+# that shares its cores takes a few times as long.
+SHARED_CORES = 3
+
+
 def run_command(argv, timeout, environment=None, cwd=None, stacks_to=None, outlived_s=0):
     """Run any command with the watchdog; output goes through files, so a pipe can never block.
 
     What it leaves running is killed after `outlived_s` seconds."""
+    timeout *= SHARED_CORES
     token = uuid.uuid4().hex
     environment = dict(os.environ if environment is None else environment)
     environment[TOKEN] = token
