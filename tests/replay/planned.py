@@ -41,7 +41,7 @@ class Planned(unittest.TestCase):
         return done.returncode, json.loads(done.stdout)
 
     def replay(self, ranks, trace, *words, recorded=None):
-        command = [options.refrain, "replay", "--compute", "none", "--stall", "30", "--format", "json", *words, trace]
+        command = [options.refrain, "replay", "--compute", "none", "--stall", "120", "--format", "json", *words, trace]
         wrapper = [options.refrain, "record", "-o", recorded, "--"] if recorded else []
         return mpirun.run_job(options.mpi, ranks, command, 90, env={"REFRAIN_LIBRARY_PATH": options.libraries},
                               cwd=self.folder, wrapper=wrapper)

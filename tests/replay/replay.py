@@ -30,7 +30,7 @@ SKIPPED = 77
 INCOMPLETE = 4  # traces of which filters have left out calls
 UNSUPPORTED = 5
 # A replay that gets on is waited for: making 600 communicators takes minutes on a machine with other work. One that
-# does not get on says so itself (--stall), after half of --timeout.
+# does not get on says so itself (--stall), after --timeout seconds.
 PATIENCE = 10
 # One of each kind, for every run of the tests.
 SAMPLE = ("p2p_nonblocking", "p2p_wildcard", "p2p_probe", "p2p_persistent_any", "coll_blocking", "coll_vectors",
@@ -96,7 +96,7 @@ def replay(entry, ranks, trace, folder, number=1):
     again, scratch = os.path.join(folder, "again.rfn"), os.path.join(folder, "scratch")
     os.makedirs(scratch)
     jitter = ["--jitter", options.jitter, "--seed", str(number)] if options.jitter else []
-    command = [options.refrain, "replay"] + jitter + ["--compute", "none", "--stall", str(options.timeout / 2),
+    command = [options.refrain, "replay"] + jitter + ["--compute", "none", "--stall", str(options.timeout),
                "--scratch", scratch, trace]
     wrapper = [options.refrain, "record", "-o", again, "--"]
     outcome = run(options.target, ranks, entry, command, wrapper, folder)

@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--most", type=int, default=6, help="leave out cases of more ranks")
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=180)
     parser.add_argument("--keep")
     options = parser.parse_args()
     for name in ("refrain", "programs"):

@@ -191,7 +191,7 @@ def main():
         parser.add_argument(name)
     parser.add_argument("--libraries", default="")
     parser.add_argument("--sample", action="store_true")
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=180)
     options = parser.parse_args()
     if mpirun.launcher(options.mpi) is None:
         print("no launcher of", options.mpi)
