@@ -265,6 +265,22 @@ class End(Job):
         self.assertEqual(self.run_it(env={"REFRAIN_RECORD": "0"}, is_silent=True).said, [])
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_nobody_reads_it(self):
+        """`refrain record ./app 2>&1 | true`: a program that prints nothing there ends as it does alone."""
+        environment = mpirun.job_environment(options.mpi)
+        environment.update({"REFRAIN_LIBRARY_PATH": options.libraries, "REFRAIN_QUIET": "0"})
+        statuses = []
+        for wrapper in ([], self.record("-o", self.path("run.rfn"))):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run(wrapper + self.program("exit_status"), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=writer, timeout=120, env=environment,
+                                  cwd=self.folder)
+            os.close(writer)
+            statuses.append(done.returncode)
+        self.assertEqual(statuses, [7, 7])
+        self.assertEqual(self.info(GOOD)["complete"], True)
+
     def test_where_the_record_stays(self):
         """The folder of the trace cannot be written to any more; the spool is elsewhere."""
         os.mkdir(self.path("gone"))

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <string>
 
+#include "tracer/state/complain.h"
 #include "tracer/state/current.h"
 #include "tracer/state/process.h"
 
@@ -50,10 +50,9 @@ void name_unknown_functions(const Process& p, const std::vector<format::LossReco
   if (functions == 0 || p.options.quiet) return;
   const std::string others =
       functions == 1 ? "" : " and " + std::to_string(functions - 1) + " other functions";
-  std::fprintf(stderr,
-               "refrain: %llu calls of %s%s are not in the trace: this recorder does not know what "
-               "their parameters mean; `refrain info` counts them\n",
-               static_cast<unsigned long long>(calls), first.c_str(), others.c_str());
+  say("%llu calls of %s%s are not in the trace: this recorder does not know what "
+      "their parameters mean; `refrain info` counts them",
+      static_cast<unsigned long long>(calls), first.c_str(), others.c_str());
 }
 
 }  // namespace refrain::tracer

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 
 #include "mpi_runtime/built_with.h"
@@ -14,6 +13,7 @@
 #include "tracer/messages/rank_log.h"
 #include "tracer/spool/exit_sign.h"
 #include "tracer/startup/startup.h"
+#include "tracer/state/complain.h"
 #include "tracer/state/slow_path_reasons.h"
 
 namespace refrain::tracer {
@@ -29,11 +29,10 @@ __attribute__((constructor)) void process_begins() { g_pid = getpid(); }
 // are those of the MPI library, and nothing that is preloaded can stand before them.
 void report_unseen_mpi() {
   if (!is_initialized() || !is_first_rank()) return;
-  std::fprintf(stderr,
-               "refrain: this program was not recorded: Refrain did not see its MPI_Init, which it "
-               "took from a handle of the MPI library, by dlsym() (RTLD_DEFAULT instead can be "
-               "recorded), or called in a library that it opened by dlopen() with RTLD_DEEPBIND "
-               "(without that flag it can be recorded)\n");
+  say("this program was not recorded: Refrain did not see its MPI_Init, which it "
+      "took from a handle of the MPI library, by dlsym() (RTLD_DEFAULT instead can be "
+      "recorded), or called in a library that it opened by dlopen() with RTLD_DEEPBIND "
+      "(without that flag it can be recorded)");
 }
 
 __attribute__((destructor)) void process_ends() {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "tracer/spool/spool.h"
 #include "tracer/startup/spawned.h"
 #include "tracer/startup/trace_path.h"
+#include "tracer/state/complain.h"
 #include "tracer/state/shown.h"
 
 namespace refrain::tracer {
@@ -132,11 +132,10 @@ void say_written(const Process& p, const std::string& path, const format::TraceD
   const uint64_t bytes = stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
   const std::string name = short_path(path);
   const std::string next = called_as() + " " + next_verb(p, trace) + " " + shell_word(name);
-  std::fprintf(stderr, "refrain: %s %s: %s of %s in %s, %s; next: %s\n",
-               was_there ? "replaced" : "wrote", printable(name).c_str(),
-               counted_text(calls_of(trace), "call").c_str(),
-               counted_text(ranks_of(trace), "rank").c_str(), counted_text(bytes, "byte").c_str(),
-               losses_text(trace).c_str(), printable(next).c_str());
+  say("%s %s: %s of %s in %s, %s; next: %s", was_there ? "replaced" : "wrote",
+      printable(name).c_str(), counted_text(calls_of(trace), "call").c_str(),
+      counted_text(ranks_of(trace), "rank").c_str(), counted_text(bytes, "byte").c_str(),
+      losses_text(trace).c_str(), printable(next).c_str());
 }
 
 }  // namespace refrain::tracer

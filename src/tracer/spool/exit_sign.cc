@@ -8,10 +8,10 @@
 #include "base/last_words.h"
 #include "tracer/spool/spool.h"
 #include "tracer/spool/spool_file.h"
-#include "tracer/state/keep_errno.h"
 #include "tracer/state/process.h"
 #include "tracer/state/shown.h"
 #include "tracer/state/slow_path_reasons.h"
+#include "tracer/state/survive_sigpipe.h"
 
 namespace refrain::tracer {
 
@@ -53,11 +53,14 @@ void watch_unfinished(const Process& p, const std::string& folder, const std::st
 
 void say_unfinished(const char* what) {
   if (g_unfinished == nullptr || !is_recording() || g_spool->state() == State::kStopped) return;
-  const KeepErrno keep;
+  const SurviveSigpipe survive;  // also keeps errno
   if (!make_mark(g_unfinished->mark.c_str()) && errno == EEXIST) return;
-  dprintf(STDERR_FILENO, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank,
-          what, g_unfinished->where.c_str());
-  base::wait_until_read(STDERR_FILENO, base::kPassedOn);
+  const int out =
+      fileno(stderr);  // none where the program has closed it: 2 may be a file of its own
+  if (out < 0) return;
+  dprintf(out, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank, what,
+          g_unfinished->where.c_str());
+  base::wait_until_read(out, base::kPassedOn);
 }
 
 void forget_unfinished() {

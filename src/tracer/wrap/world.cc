@@ -11,6 +11,7 @@
 #include "real_functions.h"
 #include "tracer/startup/doorbell.h"
 #include "tracer/startup/launch.h"
+#include "tracer/state/complain.h"
 #include "tracer/state/live_world.h"
 #include "tracer/wrap/stand_between.h"
 #include "world_hand.h"
@@ -122,7 +123,7 @@ bool make_world(const LivePartitions& all) {
 }
 
 void complain_alone(const LivePartitions& all, const char* what) {
-  if (all.mine.empty() || all.rank == all.mine.front()) std::fprintf(stderr, "refrain: %s\n", what);
+  if (all.mine.empty() || all.rank == all.mine.front()) say("%s", what);
 }
 
 // Of a library whose MPI_Init the program has called.
@@ -167,8 +168,7 @@ void enter_world() {
                           "no analyser in the job: recording goes on without one (it is a program "
                           "of the same launch: ... : -n 1 refrain live analyze -o live)");
   if (!make_world(all)) {
-    std::fprintf(stderr,
-                 "refrain: rank %d cannot make a world without the analyser: the job ends\n", rank);
+    say("rank %d cannot make a world without the analyser: the job ends", rank);
     REFRAIN_REAL(PMPI_Abort)(MPI_COMM_WORLD, 1);
   }
   g_world.appnum = all.appnum;

@@ -3,9 +3,9 @@
 #include <array>
 #include <atomic>
 #include <cstdarg>
-#include <cstdio>
 #include <utility>
 
+#include "tracer/state/complain.h"
 #include "tracer/wrap/world.h"
 #include "world_hand.h"
 
@@ -65,10 +65,8 @@ F* stand_in(Known<F>& known, const std::array<F*, kMost>& ours, F* function) {
   }
   static std::atomic<bool> has_said{false};
   if (!has_said.exchange(true))
-    std::fputs(
-        "refrain: more than 64 error handlers: in a job with an analyser, the others get "
-        "another handle than MPI_COMM_WORLD\n",
-        stderr);
+    say("more than 64 error handlers: in a job with an analyser, the others get "
+        "another handle than MPI_COMM_WORLD");
   return function;
 }
 

@@ -1,4 +1,4 @@
-// Prints on both streams and returns 7.
+// Prints, and returns 7.
 #include "calls.h"
 
 int main(int argc, char** argv) {
