@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/no_cancel.h"
 #include "mpi_runtime/clocks/clock.h"
 #include "mpi_runtime/namespace.h"
 #include "real_functions.h"
@@ -28,6 +29,7 @@ inline uint64_t next_sleep_ns(uint64_t waited_ns) {
 }
 
 inline void sleep_ns(uint64_t ns) {
+  const base::NoCancel no_cancel;
   timespec t{};
   t.tv_nsec = static_cast<long>(ns);
   nanosleep(&t, nullptr);  // a signal may end it early

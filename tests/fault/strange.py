@@ -171,8 +171,27 @@ def fibers():
     return None
 
 
+def cancelled():
+    """A thread that is cancelled ends where it says so, and not in the recorder's files, which holds locks there."""
+    for record in ([], ["--timing", "exact"], ["--timing", "exact", "--no-compress"], ["--messages", "all"],
+                   ["--buffers", "on"]):
+        case = Case("cancelled" + "".join(record))
+        outcome = run(case, "cancelled", record=record)
+        expect(outcome.status in (0, 77), "%r: status %d: %r, %r", record, outcome.status, outcome.stdout,
+               outcome.stderr[-300:])
+        if outcome.status == 77:
+            return "skip: this MPI has no MPI_THREAD_MULTIPLE"
+        lines = sorted(outcome.stdout.decode().splitlines())
+        expect(lines == ["rank %d: 6 cancelled, 18000 calls, 0 stuck" % rank for rank in range(RANKS)], "%r: %r",
+               record, lines)
+        case.refrain("check", case.trace)
+        expect(info(case)["calls"] == RANKS * 18004, "%r: %d calls", record, info(case)["calls"])
+    return None
+
+
 TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open,
-         "forgetful": forgetful, "sanitized": sanitized, "fibers": fibers}
+         "forgetful": forgetful, "sanitized": sanitized, "fibers": fibers,
+         "cancelled": cancelled}
 
 
 def main():

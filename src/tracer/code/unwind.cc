@@ -1,5 +1,7 @@
 #include "tracer/code/unwind.h"
 
+#include "base/no_cancel.h"
+
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -159,6 +161,7 @@ void forget_unwinding() {
 }
 
 size_t unwind(uintptr_t above, StackFrame* frames, size_t max) {
+  const base::NoCancel no_cancel;  // libunwind asks the system whether memory is there
   const Library& library = the_library();
   if (!library.complete()) return 0;
   struct Room {  // 2 KB

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/no_cancel.h"
 #include "format/merge/merge.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/world.h"
@@ -151,6 +152,7 @@ void at_finalize() {
 }
 
 void finish_world(Location& location) {
+  const base::NoCancel no_cancel;
   Process& p = *location.process;
   const FileRoom room;
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/no_cancel.h"
 #include "format/encode/encode.h"
 #include "mpi_runtime/rank_exchange.h"
 #include "mpi_runtime/recorder_comm.h"
@@ -127,6 +128,7 @@ bool find_world_group() {
 }  // namespace
 
 void session_is_up(Process& p, MPI_Session session, uint64_t init_ticks) {
+  const base::NoCancel no_cancel;
   g_mpi_was_seen.store(true);
   open_sessions().push_back(session);
   if (world_group().group != MPI_GROUP_NULL) return;
@@ -154,6 +156,7 @@ void session_ends(Process& p, MPI_Session session) {
 }
 
 bool sessions_go_on(Process& p) {
+  const base::NoCancel no_cancel;
   uint64_t any = open_sessions().empty() ? 0 : 1;
   if (any != 0) unlink(part_path(p, p.rank).c_str());
   if (!greatest_of_all(recorders(), &any, 1) || any == 0) return false;
@@ -167,6 +170,7 @@ bool sessions_go_on(Process& p) {
 }
 
 void mpi_goes_on(Process& p) {
+  const base::NoCancel no_cancel;
   meet_by_file(p);
   set_null(&recorders());
   world_group().group = MPI_GROUP_NULL;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/no_cancel.h"
 #include "tracer/messages/rank_log.h"
 #include "tracer/state/file_room.h"
 #include "tracer/state/keep_errno.h"
@@ -13,6 +14,7 @@
 namespace refrain::tracer {
 
 bool RankLog::FileSink::create(const std::string& folder, const std::string& name) {
+  const base::NoCancel no_cancel;
   if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) return error_ = errno, false;
   path_ = folder + "/" + name;
   const int fd = open_file(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -23,6 +25,7 @@ bool RankLog::FileSink::create(const std::string& folder, const std::string& nam
 
 // No descriptor stays open: the program gets the same numbers as without the recorder.
 int RankLog::FileSink::write(std::span<const std::byte> bytes, size_t reserve) {
+  const base::NoCancel no_cancel;
   const KeepErrno keep;
   rlimit limit{};
   // Beyond a limit on file sizes the system would send SIGXFSZ.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/no_cancel.h"
 #include "tracer/state/file_room.h"
 
 namespace refrain::tracer {
@@ -33,6 +34,7 @@ bool sets_room_apart_for_pages(int fd) {
 
 bool SpoolFile::create(const std::string& folder, const std::string& name,
                        const format::spool::Header& header, uint64_t ahead) {
+  const base::NoCancel no_cancel;
   folder_ = folder;
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return error_ = errno, false;
   // A process may become another program of the same number, that records as well.
@@ -138,6 +140,7 @@ void SpoolFile::forget_ahead() {
 }
 
 void* SpoolFile::map(uint64_t bytes) {
+  const base::NoCancel no_cancel;
   if (bytes <= ahead_bytes_) {
     void* const memory = ahead_;
     ahead_ += bytes;
@@ -178,6 +181,7 @@ void SpoolFile::expect(const char* begin, uint64_t bytes) {
 }
 
 void SpoolFile::drop(Chunk* c) {
+  const base::NoCancel no_cancel;
   c->generation = 0;
   Chunk head = *c;
   head.type = ChunkType::kDead;
@@ -213,6 +217,7 @@ void SpoolFile::let_pages_go() {
 }
 
 bool SpoolFile::read_back(uint64_t offset, uint64_t bytes, std::string& to) {
+  const base::NoCancel no_cancel;
   const int fd = open_file(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(offset));
@@ -242,6 +247,7 @@ void SpoolFile::remove() {
 }
 
 bool make_mark(const char* path) {
+  const base::NoCancel no_cancel;
   const int fd = open_file(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (fd >= 0) close(fd);
   return fd >= 0;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/no_cancel.h"
 #include "format/places.h"
 #include "format/spool/run_end.h"
 #include "format/spool/time_chunks.h"
@@ -78,6 +79,7 @@ bool Spool::times(Location& l, const format::TimeBlock& block, std::string_view 
 // The analyser writes its word into the header of our file (format/spool/living_file.h). One that
 // has not moved while we waited may be gone: it is not waited for until it moves.
 bool Spool::may_keep_times() {
+  const base::NoCancel no_cancel;
   using Kind = options::LivePolicy::Kind;
   if (flow_.kind == Kind::kSpool) return true;
   const KeepErrno keep;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/no_cancel.h"
 #include "mpi_runtime/queries.h"
 #include "mpi_runtime/shared_handles.h"
 #include "mpi_runtime/world.h"
@@ -79,6 +80,7 @@ void open_spool(Process&, uint64_t) {}
 }  // namespace
 
 void world_is_up(Process& p, uint64_t init_ticks, void (*at_finalize)()) {
+  const base::NoCancel no_cancel;
   const uint64_t begin = p.clock.ticks();
   g_mpi_was_seen.store(true);
   p.clock.refine();

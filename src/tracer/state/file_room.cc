@@ -5,11 +5,13 @@
 
 #include <cerrno>
 
+#include "base/no_cancel.h"
 #include "tracer/state/keep_errno.h"
 
 namespace refrain::tracer {
 
 FileRoom::FileRoom() {
+  const base::NoCancel no_cancel;
   const KeepErrno keep;
   const int fd = open("/", O_PATH | O_CLOEXEC);
   if (fd >= 0) {
@@ -28,6 +30,7 @@ FileRoom::~FileRoom() {
 }
 
 int open_file(const char* path, int flags, mode_t mode) {
+  const base::NoCancel no_cancel;
   const int fd = open(path, flags, mode);
   if (fd >= 0 || errno != EMFILE) return fd;
   const FileRoom room;

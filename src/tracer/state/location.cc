@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/no_cancel.h"
 #include "tracer/state/gap_log.h"
 #include "tracer/state/process.h"
 
@@ -14,6 +15,7 @@ constexpr uint64_t kLeastPieceNs = mpi_runtime::Clock::kIsSimulated ? 100 : 20'0
 }  // namespace
 
 Location* add_location(Location* (*make)(Process& process, uint32_t thread)) {
+  const base::NoCancel no_cancel;
   const std::lock_guard<std::mutex> lock(g_locations);
   Process& p = process();
   const Process::Guard guard(p);
@@ -35,6 +37,7 @@ void keep_gaps(Location& location) {
 }
 
 void begin_threads(Location& location) {
+  const base::NoCancel no_cancel;
   const std::lock_guard<std::mutex> lock(g_locations);
   Process& p = *location.process;
   p.begin_threads();

@@ -6,13 +6,14 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/no_cancel.h"
 #include "tracer/state/keep_errno.h"
 
 namespace refrain::tracer {
 
 // While it lives, what the calling thread writes to a pipe without a reader fails and raises
-// nothing. Takes no memory and may be used in handlers of signals. A SIGPIPE that was pending
-// stays.
+// nothing, and the thread is not cancelled. Takes no memory and may be used in handlers of signals.
+// A SIGPIPE that was pending stays.
 class SurviveSigpipe {
  public:
   SurviveSigpipe() {
@@ -36,6 +37,7 @@ class SurviveSigpipe {
 
  private:
   const KeepErrno keep_;
+  const base::NoCancel no_cancel_;
   sigset_t pipe_, before_;
   bool is_blocked_ = false;
 };

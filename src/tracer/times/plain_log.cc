@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/no_cancel.h"
 #include "format/limits.h"
 #include "mpi_runtime/clocks/clock.h"
 #include "mpi_runtime/rank_exchange.h"
@@ -115,6 +116,7 @@ bool PlainLog::flush_timed(const void* bytes, uint64_t count) {
 
 // A rank that is done removes the folder when it is empty, which it may be until our file is in it.
 bool PlainLog::create() {
+  const base::NoCancel no_cancel;
   // The folder may be on a file system that all hosts share, and process ids are unique on one host
   // only.
   char host[256] = "";
@@ -146,6 +148,7 @@ bool PlainLog::create() {
 
 // Beyond a limit on file sizes the system would send SIGXFSZ, so it is not asked.
 bool PlainLog::write_out(const char* bytes, uint64_t count) {
+  const base::NoCancel no_cancel;
   if (path_.empty() && !create()) return false;
   // Opened for each buffer: the program may close descriptors that it has not opened, or count on
   // their numbers.
@@ -175,6 +178,7 @@ bool PlainLog::write_out(const char* bytes, uint64_t count) {
 }
 
 bool PlainLog::each(const Visit& visit) {
+  const base::NoCancel no_cancel;
   if (written_ == 0) return true;
   // With --no-write nothing can be read again.
   if (path_.empty()) return false;
