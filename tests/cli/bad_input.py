@@ -253,6 +253,20 @@ class Recording(Folder):
             self.assertEqual(done.status, FAILED, done.stderr)
             self.assertEqual(self.files(), [])
 
+    def test_output_of_a_long_name(self):
+        """The files beside it have longer names: it would be found when the program is done."""
+        most = os.pathconf(self.folder, "PC_NAME_MAX") - 20
+        for mpi in sorted(options.programs):
+            for length, status in ((most, 7), (most + 1, FAILED)):
+                name = self.path("t" * (length - 4) + ".rfn")
+                done = self.record(mpi, 1, output=name)
+                self.assertEqual(done.status, status, done.stderr)
+                self.assertEqual(os.path.exists(name), status == 7)
+            lines = [l for l in done.stderr.decode().splitlines() if l.startswith("refrain")]
+            self.assertEqual(len(lines), 1, done.stderr)
+            self.assertIn("has %d bytes, and at most %d are possible" % (most + 1, most), lines[0])
+            os.remove(self.path("t" * (most - 4) + ".rfn"))
+
     def test_output_folder_vanishes_meanwhile(self):
         """Found at the end only: the program still ends as it would, and one line says what is lost."""
         for mpi in sorted(options.programs):

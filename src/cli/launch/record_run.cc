@@ -61,6 +61,18 @@ bool is_of_somebody_else(const std::string& path) {
   return n > 0 && std::string_view(begin, n) != format::kMagic;
 }
 
+// The files beside the trace, until it is whole, have its name and a few letters more.
+base::Status check_length(const std::string& path, const std::string& directory) {
+  constexpr size_t kMore = 20;
+  const long most = pathconf(directory.c_str(), _PC_NAME_MAX);
+  const size_t length = path.size() - (path.rfind('/') + 1);
+  if (most < 0 || length + kMore <= static_cast<size_t>(most)) return base::Done{};
+  return base::fail("the name of the output has " + std::to_string(length) +
+                        " bytes, and at most " + std::to_string(most - static_cast<long>(kMore)) +
+                        " are possible here",
+                    path);
+}
+
 // The file is written when the program is done, hours from now: better to complain at once.
 base::Status check_output(const std::string& path) {
   struct stat info {};
@@ -81,7 +93,7 @@ base::Status check_output(const std::string& path) {
     return base::fail("cannot write the trace: " + directory + " is no directory", path);
   if (access(directory.c_str(), W_OK | X_OK) != 0)
     return base::fail("cannot write the trace to " + directory + ": " + std::strerror(errno), path);
-  return base::Done{};
+  return check_length(path, directory);
 }
 
 // Whether the system would run the program with other rights than ours: by the bits of its mode,

@@ -119,7 +119,8 @@ std::string free_output(const Process& p) {
 }
 
 std::string where_it_stays(const Process& p) {
-  if (p.spool == nullptr) return {};
+  struct stat info {};
+  if (p.spool == nullptr || stat(p.spool->folder().c_str(), &info) != 0) return {};
   const std::string folder = printable(shell_word(short_path(p.spool->folder())));
   return "; the record stays in " + folder + ": " + printable(called_as()) + " recover " + folder +
          " -o NEW.rfn";
