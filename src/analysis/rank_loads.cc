@@ -10,7 +10,7 @@
 
 namespace refrain::analysis {
 
-RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace) {
+RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace), graphs_(trace) {
   std::vector<CallId>& functions = out_.functions;
   for (SignatureId id = 0; id < trace.signature_count(); ++id)
     functions.push_back(trace.call_of(id));
@@ -26,7 +26,7 @@ RankLoadFold::RankLoadFold(const Trace& trace) : trace_(trace) {
 void RankLoadFold::add(RankReader& reader, const std::vector<Trace::Occurrence>& occurrences,
                        events::Decoder& ops) {
   const auto rank = static_cast<size_t>(reader.rank());
-  events::TransferReader transfers(reader);
+  events::TransferReader transfers(reader, graphs_);
   double sum_ns = 0;
   std::vector<uint32_t> places;
   for (const Trace::Occurrence& seen : occurrences) {

@@ -48,6 +48,7 @@ class RankLoadFold {
 
  private:
   const Trace& trace_;
+  events::GraphDegrees graphs_;
   RankLoads out_;
   std::vector<uint32_t> place_of_;  // by signature: in `functions`
 };

@@ -14,7 +14,7 @@ namespace {
 
 class TemporalFold {
  public:
-  TemporalFold(const Trace& trace, size_t most_rows, size_t bins) : trace_(trace) {
+  TemporalFold(const Trace& trace, size_t most_rows, size_t bins) : trace_(trace), graphs_(trace) {
     const auto most = static_cast<Rank>(std::max<size_t>(most_rows, 1));
     out_.ranks_a_row = std::max<Rank>(1, (trace.rank_count() + most - 1) / most);
     out_.rows = static_cast<size_t>((trace.rank_count() + out_.ranks_a_row - 1) / out_.ranks_a_row);
@@ -59,7 +59,7 @@ class TemporalFold {
 
   void read(Rank rank) {
     RankReader reader(trace_, rank, Times::kRead);
-    events::TransferReader transfers(reader);
+    events::TransferReader transfers(reader, graphs_);
     std::vector<std::optional<uint64_t>> bytes(trace_.signature_count());
     for (const Location& location : trace_.locations(rank)) {
       Result<Cursor> calls = reader.cursor(location.thread);
@@ -102,6 +102,7 @@ class TemporalFold {
   }
 
   const Trace& trace_;
+  events::GraphDegrees graphs_;
   TemporalMaps out_;
 };
 

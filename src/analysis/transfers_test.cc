@@ -161,6 +161,70 @@ TEST_F(Transfers, NeighboursFollowFromTheCallThatMadeTheTopology) {
   EXPECT_EQ(bytes_of(exchange, 0), 4U * 2 * 4);
 }
 
+TEST_F(Transfers, NeighboursOfAGraphAndOfItsCopyAreItsEdges) {
+  const uint32_t graph = builder_.comm(1, {0, 1, 2, 3});
+  const uint32_t copy = builder_.comm(2, {0, 1, 2, 3});
+  // A star: everyone is a neighbour of 0.
+  ShapeWriter create("MPI_Graph_create");
+  create.none().object(world_).integer(4).array(4);
+  create.repeat(1).integer(3).repeat(1).integer(4).repeat(1).integer(5).repeat(1).integer(6);
+  create.array(6).repeat(1).integer(1).repeat(1).integer(2).repeat(1).integer(3);
+  create.repeat(3).integer(0).integer(0).object(graph);
+  ShapeWriter dup("MPI_Comm_dup");
+  dup.none().object(graph).object(copy);
+  ShapeWriter neighbours("MPI_Ineighbor_alltoall");
+  neighbours.none().none().integer(2).object(int_).none().integer(2).object(int_).object(copy);
+  neighbours.new_request(0);
+  const uint32_t exchange = add(neighbours);
+  add(dup), add(create);
+  EXPECT_EQ(bytes_of(exchange, 0), 3U * 2 * 4);
+  EXPECT_EQ(bytes_of(exchange, 2), 1U * 2 * 4);
+}
+
+// Edges of a graph that rank 3 names all, and the others none.
+class GraphOfAll : public Transfers {
+ protected:
+  uint32_t make(std::vector<int64_t> degrees) {
+    ShapeWriter create("MPI_Dist_graph_create");
+    create.none().object(world_).integer(static_cast<int64_t>(degrees.size()));
+    create.array(degrees.size());
+    for (size_t i = 0; i < degrees.size(); ++i) create.repeat(1).integer(static_cast<int64_t>(i));
+    create.array(degrees.size());
+    for (const int64_t degree : degrees) create.repeat(1).integer(degree);
+    create.none().none().none().integer(0).object(graph_);
+    return builder_.signature(create);
+  }
+  uint32_t exchange() {
+    ShapeWriter neighbours("MPI_Neighbor_alltoall");
+    neighbours.none().none().integer(2).object(int_).none().integer(2).object(int_).object(graph_);
+    return builder_.signature(neighbours);
+  }
+  uint32_t graph_ = builder_.comm(1, {0, 1, 2, 3});
+};
+
+TEST_F(GraphOfAll, IsReadFromTheCallsOfAllRanks) {
+  const uint32_t none = make({}), all = make({3, 0, 1, 1}), used = exchange();
+  builder_.group({0, 1, 2}, {none, used});
+  builder_.group({3}, {all, used});
+  EXPECT_EQ(bytes_of(used, 0), 3U * 2 * 4);
+  EXPECT_TRUE(of(used, 1).empty());
+  EXPECT_EQ(bytes_of(used, 2), 1U * 2 * 4);
+}
+
+TEST_F(GraphOfAll, IsNotKnownWhereItsNameIsUsedAgainOrARankIsMissing) {
+  const uint32_t none = make({}), all = make({3, 0, 1, 1}), other = make({1}), used = exchange();
+  builder_.group({0, 1, 2}, {none, used});
+  builder_.group({3}, {all, used, other, used});
+  ASSERT_EQ(of(used, 0).size(), 1U);
+  EXPECT_FALSE(of(used, 0)[0].is_sized);
+  builder_.data().groups.clear();
+  builder_.data().grammars.clear();
+  builder_.data().meta.complete = false;
+  builder_.group({0, 1, 2}, {none, used});
+  ASSERT_EQ(of(used, 0).size(), 1U);
+  EXPECT_FALSE(of(used, 0)[0].is_sized);
+}
+
 TEST_F(Transfers, GetsFlowFromTheTarget) {
   base::ByteWriter id;
   id.put_zigzag(0);

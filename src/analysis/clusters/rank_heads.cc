@@ -130,6 +130,7 @@ Status for_each_head(const Trace& trace, Visit visit) {
 template <class Load>
 void add_loads(const Trace& trace, Load load_of) {
   const auto& totals = reader::data_of(trace).totals;
+  events::GraphDegrees graphs(trace);
   for (GroupId g = 0; g < trace.group_count(); ++g) {
     const auto occurrences = trace.occurrences(g);
     for (uint64_t i = 0; i < trace.group_size(g); ++i) {
@@ -140,7 +141,7 @@ void add_loads(const Trace& trace, Load load_of) {
         load.outside_ns = totals[static_cast<size_t>(rank)].outside_ns;
       }
       RankReader reader(trace, rank);
-      events::TransferReader transfers(reader);
+      events::TransferReader transfers(reader, graphs);
       for (const Trace::Occurrence& seen : occurrences) {
         load.calls = events::add(load.calls, seen.calls);
         for (const events::Transfer& t : transfers.transfers(seen.signature))

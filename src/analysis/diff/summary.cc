@@ -55,7 +55,7 @@ CallTimes times_of(const format::DurationStats& stats) {
 class Folder {
  public:
   Folder(const Trace& trace, uint64_t compared_ranks)
-      : trace_(trace), compared_ranks_(compared_ranks) {
+      : trace_(trace), graphs_(trace), compared_ranks_(compared_ranks) {
     out_.row_of_signature.assign(trace.signature_count(), Summary::kNoRow);
     calls_.assign(trace.signature_count(), 0);
   }
@@ -118,7 +118,7 @@ class Folder {
   void fold_rank(RankReader& reader, RankReader* other, const Grids& grids,
                  const std::vector<Shared>& signatures, uint64_t ranks, bool is_first) {
     WordMaker maker(reader, other, grids, compared_ranks_);
-    events::TransferReader transfers(reader);
+    events::TransferReader transfers(reader, graphs_);
     for (const Shared& s : signatures) {
       if (!is_first && !s.differs_by_rank) continue;
       const uint64_t times = s.differs_by_rank ? 1 : ranks;
@@ -212,6 +212,7 @@ class Folder {
   }
 
   const Trace& trace_;
+  events::GraphDegrees graphs_;
   const uint64_t compared_ranks_;
   std::map<RowKey, Building> rows_;
   std::vector<uint64_t> calls_;  // of all ranks, by signature

@@ -60,6 +60,7 @@ struct IterationTable::Impl {
         options(how),
         paths(how.paths == nullptr ? reader::SourcePaths() : *how.paths),
         plans(trace, paths),
+        graphs(trace),
         finder(how.method) {}
 
   Status run() {
@@ -106,7 +107,7 @@ struct IterationTable::Impl {
           longest[static_cast<size_t>(s.loop)][{s.longest->call, s.longest->path}] += s.longest_ns;
         });
     std::unordered_map<SignatureId, std::pair<CallKind, uint64_t>> known;  // and bytes
-    events::TransferReader transfers(reader);
+    events::TransferReader transfers(reader, graphs);
     uint64_t seen = 0;
     const Call* call = nullptr;
     while ((call = cursor->next()) != nullptr && call->has_time) {
@@ -288,6 +289,7 @@ struct IterationTable::Impl {
   IterationOptions options;
   reader::SourcePaths paths;
   iterations::Plans plans;
+  events::GraphDegrees graphs;
   BehaviourFinder finder;
   std::vector<std::set<std::string>> marks_of_group;
   std::vector<KeptLocation> locations;  // by rank, then thread

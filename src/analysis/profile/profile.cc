@@ -19,7 +19,8 @@ using Cell = CallTotals;
 // Builds a Profile group by group, rank by rank.
 class Folder {
  public:
-  explicit Folder(const Trace& trace) : trace_(trace), calls_(trace.signature_count(), 0) {}
+  explicit Folder(const Trace& trace)
+      : trace_(trace), graphs_(trace), calls_(trace.signature_count(), 0) {}
 
   Profile run() {
     out_.ranks.resize(static_cast<size_t>(trace_.rank_count()));
@@ -87,7 +88,7 @@ class Folder {
   }
 
   void fold_rank(RankReader& reader, const std::vector<Shared>& signatures) {
-    events::TransferReader transfers(reader);
+    events::TransferReader transfers(reader, graphs_);
     RankRow& row = out_.ranks[static_cast<size_t>(reader.rank())];
     for (const Shared& s : signatures) {
       const DefinitionId site = s.site_varies ? reader.signature(s.seen.signature).site : s.site;
@@ -128,6 +129,7 @@ class Folder {
   }
 
   const Trace& trace_;
+  events::GraphDegrees graphs_;
   std::vector<uint64_t> calls_;  // of all ranks, by signature
   std::map<std::pair<SignatureId, DefinitionId>, Cell> cells_;
   Profile out_;

@@ -40,6 +40,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
   Profile out;
   out.window = window;
   ProfileSums sums(trace);
+  events::GraphDegrees graphs(trace);
   bool is_everything = true;
   const std::vector<uint64_t> small = format::small_own_work(reader::data_of(trace));
   for (Rank rank = 0; rank < trace.rank_count(); ++rank) {
@@ -53,7 +54,7 @@ Result<Profile> profile(const Trace& trace, const Window& window) {
     out.untimed += mine->untimed;
     row.in_mpi_ns = mine->in_mpi_ns;
     put_outside(trace, small, *mine, row);
-    events::TransferReader transfers(reader);
+    events::TransferReader transfers(reader, graphs);
     for (const CallsInWindow& of : mine->calls) {
       const Signature& signature = reader.signature(of.signature);
       const CallId call = signature.call;

@@ -181,37 +181,12 @@ void TransferReader::add(const Signature& call) {
 }
 
 int64_t TransferReader::out_degree(DefinitionId comm) {
-  if (!has_topologies_) find_topologies();
-  const auto degree = degrees_.find(comm);
-  return degree == degrees_.end() ? -1 : degree->second;
-}
-
-// A communicator's definition does not say its topology, but the call that made it does.
-void TransferReader::find_topologies() {
-  has_topologies_ = true;
-  const Trace& trace = reader_.trace();
-  const auto group = trace.group_of(reader_.rank());
-  if (!group) return;
-  for (const Trace::Occurrence& seen : trace.occurrences(*group)) {
-    const mpi::CallInfo* info = mpi::find_call(trace.call_of(seen.signature));
-    if (info == nullptr || info->group != mpi::CallGroup::kTopo) continue;
-    const Signature& call = reader_.signature(seen.signature);
-    int64_t degree = -1;
-    const Value* comm = nullptr;
-    if (info->id == mpi::kMPI_Cart_create) {
-      comm = call.find("comm_cart");
-      degree = 2 * argument(call, "ndims").integer_or(0);
-    } else if (info->id == mpi::kMPI_Cart_sub) {
-      comm = call.find("newcomm");
-      degree = static_cast<int64_t>(2 * sum_of_counts(argument(call, "remain_dims")));
-    } else if (info->id == mpi::kMPI_Dist_graph_create_adjacent) {
-      comm = call.find("comm_dist_graph");
-      degree = argument(call, "outdegree").integer_or(-1);
-    }
-    if (comm == nullptr || !comm->at_exit().is_object()) continue;
-    const auto [known, is_new] = degrees_.emplace(comm->at_exit().id, degree);
-    if (!is_new && known->second != degree) known->second = -1;  // its id was used again
+  if (!degrees_) {
+    GraphDegrees own(reader_.trace());
+    degrees_ = out_degrees(reader_, graphs_ == nullptr ? own : *graphs_);
   }
+  const auto degree = degrees_->find(comm);
+  return degree == degrees_->end() ? -1 : degree->second;
 }
 
 }  // namespace refrain::events

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "events/buffers/out_degrees.h"
 #include "refrain/calls.h"
 #include "refrain/trace.h"
 
@@ -30,6 +32,8 @@ struct Transfer {
 class TransferReader {
  public:
   explicit TransferReader(RankReader& reader) : reader_(reader) {}
+  // The same with what all ranks of the trace can share, which outlives this object.
+  TransferReader(RankReader& reader, GraphDegrees& graphs) : reader_(reader), graphs_(&graphs) {}
 
   // The transfers of one call of signature `id`: one per message, also an empty one, and one per
   // collective that this rank hands something in to. Valid until the next use.
@@ -42,12 +46,11 @@ class TransferReader {
   Communicator communicator_of(const Signature& call) const;
   // Out-degree of this rank in a communicator with a topology; -1 when the trace does not tell.
   int64_t out_degree(DefinitionId comm);
-  void find_topologies();
 
   RankReader& reader_;
   std::vector<Transfer> out_;
-  bool has_topologies_ = false;
-  std::map<DefinitionId, int64_t> degrees_;
+  GraphDegrees* graphs_ = nullptr;  // nullptr: a rank's own
+  std::optional<std::map<DefinitionId, int64_t>> degrees_;
 };
 
 }  // namespace refrain::events
