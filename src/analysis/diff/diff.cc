@@ -44,13 +44,8 @@ Waiting waiting_of(const Trace& trace, Side& side) {
 
 Amounts amounts_of(const Counts& counts, double time_ns, double ranks) {
   const auto of = [ranks](uint64_t n) { return static_cast<double>(n) / ranks; };
-  return {of(counts.calls),
-          of(counts.polls),
-          of(counts.failed),
-          of(counts.bytes),
-          of(counts.messages),
-          time_ns / ranks,
-          0};
+  return {of(counts.calls),    of(counts.polls),     of(counts.failed), of(counts.bytes),
+          of(counts.messages), of(counts.one_sided), time_ns / ranks,   0};
 }
 
 // How much of the larger total has changed.
@@ -158,6 +153,7 @@ class Comparison {
     const bool is_same = out.signatures.empty() && is_close(out.before.calls, out.after.calls) &&
                          is_close(out.before.bytes, out.after.bytes) &&
                          is_close(out.before.messages, out.after.messages) &&
+                         is_close(out.before.one_sided, out.after.one_sided) &&
                          is_close(out.before.failed, out.after.failed);
     out.change = change_of(out.is_before, out.is_after, is_same);
     out.weight = std::max(
@@ -242,15 +238,18 @@ class Comparison {
       const bool has_a = a != before.end() && (b == after.end() || !(b->first < a->first));
       const bool has_b = b != after.end() && (a == before.end() || !(a->first < b->first));
       name(has_a ? a->first : b->first, out);
-      const auto take = [](auto& at, double ranks, double& messages, double& bytes) {
+      const auto take = [](auto& at, double ranks, double& messages, double& one_sided,
+                           double& bytes) {
         messages = static_cast<double>(at->second.messages) / ranks;
+        one_sided = static_cast<double>(at->second.one_sided) / ranks;
         bytes = static_cast<double>(at->second.bytes) / ranks;
         ++at;
       };
-      if (has_a) take(a, ranks_[0], out.messages_before, out.bytes_before);
-      if (has_b) take(b, ranks_[1], out.messages_after, out.bytes_after);
+      if (has_a) take(a, ranks_[0], out.messages_before, out.one_sided_before, out.bytes_before);
+      if (has_b) take(b, ranks_[1], out.messages_after, out.one_sided_after, out.bytes_after);
       out.change = change_of(has_a, has_b,
                              is_close(out.messages_before, out.messages_after) &&
+                                 is_close(out.one_sided_before, out.one_sided_after) &&
                                  is_close(out.bytes_before, out.bytes_after));
       if (out.change != Change::kSame) out_.partners.push_back(std::move(out));
     }

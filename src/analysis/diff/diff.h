@@ -26,7 +26,9 @@ std::string_view name_of(Change change);  // "appeared"
 
 // Over all ranks; where the runs have different numbers of ranks, of a rank in the mean.
 struct Amounts {
-  double calls = 0, polls = 0, failed = 0, bytes = 0, messages = 0;
+  double calls = 0, polls = 0, failed = 0, bytes = 0;
+  double messages = 0;   // and one-sided transfers
+  double one_sided = 0;  // these alone
   double time_ns = 0, waits_ns = 0;
 };
 
@@ -66,9 +68,11 @@ struct LoopChange {
 
 struct PartnerChange {
   Change change{};
-  Rank source = -1, dest = -1;  // with equal numbers of ranks
-  std::string distance;         // with different ones
-  double messages_before = 0, messages_after = 0, bytes_before = 0, bytes_after = 0;
+  Rank source = -1, dest = -1;                       // with equal numbers of ranks
+  std::string distance;                              // with different ones
+  double messages_before = 0, messages_after = 0;    // and one-sided transfers
+  double one_sided_before = 0, one_sided_after = 0;  // these alone
+  double bytes_before = 0, bytes_after = 0;
 };
 
 struct WaitChange {

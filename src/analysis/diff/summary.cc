@@ -155,15 +155,17 @@ class Folder {
       if (!t.is_sized) counts.unsized = events::add(counts.unsized, times);
       if (t.kind != events::TransferKind::kP2p && t.kind != events::TransferKind::kRma) continue;
       counts.messages = events::add(counts.messages, times);
+      const uint64_t one_sided = t.kind == events::TransferKind::kRma ? times : 0;
+      counts.one_sided = events::add(counts.one_sided, one_sided);
       std::string label = "of another world";
       if (t.source >= 0 && t.dest >= 0) {
-        put(out_.partners[{t.source, t.dest}], times, bytes);
+        put(out_.partners[{t.source, t.dest}], times, one_sided, bytes);
         const auto peer = static_cast<size_t>(info.peer_param);
         const bool is_direct = info.peer_param >= 0 && peer < call.args.size();
         label = is_direct ? maker.partner(call, call.args[peer].value.at_entry())
                           : world_distance(t.dest - t.source, me);
       }
-      put(out_.relative_partners[label], times, bytes);
+      put(out_.relative_partners[label], times, one_sided, bytes);
     }
   }
 
@@ -174,8 +176,9 @@ class Folder {
     return (distance < 0 ? "me" : "me+") + std::to_string(distance);
   }
 
-  static void put(Traffic& traffic, uint64_t messages, uint64_t bytes) {
+  static void put(Traffic& traffic, uint64_t messages, uint64_t one_sided, uint64_t bytes) {
     traffic.messages = events::add(traffic.messages, messages);
+    traffic.one_sided = events::add(traffic.one_sided, one_sided);
     traffic.bytes = events::add(traffic.bytes, bytes);
   }
 
@@ -229,6 +232,7 @@ void Counts::add(const Counts& other) {
   failed = events::add(failed, other.failed);
   bytes = events::add(bytes, other.bytes);
   messages = events::add(messages, other.messages);
+  one_sided = events::add(one_sided, other.one_sided);
   unsized = events::add(unsized, other.unsized);
 }
 

@@ -22,6 +22,7 @@ struct Counts {
   uint64_t polls = 0;   // calls whose number depends on time (is_poll); not among `calls`
   uint64_t failed = 0;  // of both
   uint64_t bytes = 0, messages = 0;  // as CallTotals of analysis/profile/profile.h
+  uint64_t one_sided = 0;            // of the messages: puts, gets, accumulates
   uint64_t unsized = 0;
   void add(const Counts& other);
   bool operator==(const Counts&) const = default;
@@ -54,7 +55,7 @@ struct CallRow {
 };
 
 struct Traffic {
-  uint64_t messages = 0, bytes = 0;
+  uint64_t messages = 0, one_sided = 0, bytes = 0;  // messages: of all kinds
   bool operator==(const Traffic&) const = default;
 };
 

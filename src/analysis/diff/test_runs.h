@@ -41,6 +41,18 @@ class MadeRun {
     s.none().integer(count).object(type_).integer(dest).integer(tag).object(world_);
     return builder_.signature(s);
   }
+  // Into the window of all ranks.
+  uint32_t put(int64_t offset, format::RankExpr target, int64_t count) {
+    if (window_ == kNoDefinition) {
+      base::ByteWriter id;
+      id.put_zigzag(0);
+      window_ = builder_.define(format::DefinitionKind::kWin, id.take(), {world_});
+    }
+    ShapeWriter s = at("MPI_Put", offset);
+    s.none().integer(count).object(type_).integer(target).integer(0).integer(count);
+    s.object(type_).object(window_);
+    return builder_.signature(s);
+  }
   uint32_t bcast(int64_t offset, int64_t root, int64_t count) {
     ShapeWriter s = at("MPI_Bcast", offset);
     s.none().integer(count).object(type_).integer(root).object(world_);
@@ -78,7 +90,7 @@ class MadeRun {
   TraceBuilder builder_;
   std::string build_id_, module_;
   std::map<int64_t, uint32_t> paths_;  // every definition is there once, as in a file
-  uint32_t world_ = 0, type_ = 0, main_ = kNoDefinition;
+  uint32_t world_ = 0, type_ = 0, main_ = kNoDefinition, window_ = kNoDefinition;
 };
 
 inline std::vector<uint32_t> repeat(const std::vector<uint32_t>& body, size_t times) {

@@ -21,6 +21,7 @@ constexpr std::array<MetricInfo, kMetrics> kInfo = {{{"calls", "", true},
                                                      {"failed", "", true},
                                                      {"bytes", "bytes", true},
                                                      {"messages", "", true},
+                                                     {"one_sided", "", true},
                                                      {"time", "ns", true},
                                                      {"waits", "ns", true},
                                                      {"signatures", "", true},
@@ -147,6 +148,7 @@ void add_call(const CallChange& call, Metric metric, Measure& out) {
     case Metric::kFailed: return add(a.failed, b.failed);
     case Metric::kBytes: return add(a.bytes, b.bytes);
     case Metric::kMessages: return add(a.messages, b.messages);
+    case Metric::kOneSided: return add(a.one_sided, b.one_sided);
     case Metric::kTime:
       out.noise = std::hypot(out.noise, call.time_noise_ns);
       return add(a.time_ns, b.time_ns);

@@ -27,6 +27,7 @@ enum class Metric : uint8_t {
   kFailed,
   kBytes,
   kMessages,
+  kOneSided,
   kTime,
   kWaits,
   kSignatures,
@@ -43,7 +44,7 @@ enum class Metric : uint8_t {
   kChangedLoops,
   kRanks,
 };
-inline constexpr int kMetrics = 20;
+inline constexpr int kMetrics = 21;
 std::string_view name_of(Metric metric);
 // What a number of it counts: "bytes", "ns"; empty for plain numbers.
 std::string_view unit_of(Metric metric);

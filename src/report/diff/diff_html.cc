@@ -107,7 +107,8 @@ std::string diff_html(const DiffView& view) {
                  rows.calls(), view.top);
   out += section("Loops", "How often they go round each time that they are entered.", rows.loops(),
                  view.top);
-  out += section("Partners", "Messages from one rank to another.", rows.partners(), view.top);
+  out += section("Partners", "Messages and one-sided transfers from one rank to another.",
+                 rows.partners(), view.top);
   out += section("Time in MPI", "Call paths whose time changed by more than the noise.",
                  rows.times(), view.top);
   if (const size_t n = rows.times_in_noise(); n > 0)

@@ -22,6 +22,7 @@ Json amounts(const Amounts& a, const Amounts& b, double noise_ns, bool has_waits
   out["failed"] = both(a.failed, b.failed);
   out["bytes"] = both(a.bytes, b.bytes);
   out["messages"] = both(a.messages, b.messages);
+  out["one_sided"] = both(a.one_sided, b.one_sided);
   out["time_ns"] = both(a.time_ns, b.time_ns);
   out["time_ns"]["noise"] = noise_ns;
   out["time_ns"]["within_noise"] = Measure{a.time_ns, b.time_ns, noise_ns}.is_noise();
@@ -77,6 +78,7 @@ Json partner(const PartnerChange& p) {
           {"dest", p.dest < 0 ? Json() : Json(p.dest)},
           {"distance", nullable(p.distance)},
           {"messages", both(p.messages_before, p.messages_after)},
+          {"one_sided", both(p.one_sided_before, p.one_sided_after)},
           {"bytes", both(p.bytes_before, p.bytes_after)}};
 }
 

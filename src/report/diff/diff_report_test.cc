@@ -76,6 +76,34 @@ TEST_F(DiffReport, JsonHasEverything) {
   EXPECT_EQ(json["loops"][0]["change"], "changed");
 }
 
+// Rank 0 puts to the next one; before, one of three was a message.
+class DiffOfOneSided : public DiffReport {
+ protected:
+  static Trace run_of(size_t sends, size_t puts) {
+    MadeRun run(4);
+    const std::vector<uint32_t> send = {run.send(0x10, me_plus_mod_size(1), 8)};
+    const std::vector<uint32_t> put = {run.put(0x20, me_plus_mod_size(1), 8)};
+    run.program(joined(repeat(send, sends), repeat(put, puts)));
+    return run.open();
+  }
+  DiffOfOneSided() : DiffReport(run_of(10, 20), run_of(10, 30)) {}
+};
+
+TEST_F(DiffOfOneSided, TransfersAreNoMessages) {
+  const std::string text = diff_text(view({"messages<>0", "one_sided<>0"}));
+  EXPECT_TRUE(has(text, "changed   MPI_Put  app+0x20")) << text;
+  EXPECT_TRUE(has(text, "one-sided transfers 80 -> 120 (+50.0 %)")) << text;
+  EXPECT_FALSE(has(text, ", messages ")) << text;
+  EXPECT_TRUE(has(text, "one-sided transfers 20 -> 30 (+50.0 %)")) << text;  // of a pair
+  EXPECT_TRUE(has(text, "FAILED  one_sided<>0: 80 -> 120")) << text;
+  const auto json = nlohmann::json::parse(diff_json(view()));
+  EXPECT_EQ(json["totals"]["messages"]["before"], 120);
+  EXPECT_EQ(json["totals"]["one_sided"]["before"], 80);
+  EXPECT_EQ(json["totals"]["one_sided"]["after"], 120);
+  EXPECT_EQ(json["partners"][0]["messages"]["after"], 40);
+  EXPECT_EQ(json["partners"][0]["one_sided"]["after"], 30);
+}
+
 TEST_F(DiffReport, JunitHasATestForEachThreshold) {
   const std::string xml = diff_junit(view({"bytes>5%", "messages<>0"}), {{"format", {}}});
   EXPECT_TRUE(has(xml, "tests=\"8\" failures=\"1\"")) << xml;

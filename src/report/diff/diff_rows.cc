@@ -17,7 +17,6 @@
 namespace refrain::report {
 namespace {
 
-using analysis::diff::Amounts;
 using analysis::diff::CallChange;
 using analysis::diff::Change;
 using analysis::diff::LoopChange;
@@ -29,37 +28,6 @@ using analysis::diff::Words;
 constexpr size_t kMostDetails = 4;
 constexpr size_t kMostPairs = 8;  // of ranks, in one row
 constexpr size_t kMostInBody = 4;
-
-void add_number(std::string& out, std::string_view name, double before, double after,
-                std::string_view unit) {
-  if (change_text(before, after) == "=") return;
-  out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, arrow_text(before, after, unit));
-}
-
-// Of calls that only one of the runs makes.
-std::string numbers_of(const Amounts& a) {
-  std::string out = "calls " + amount_text(a.calls + a.polls);
-  if (a.bytes > 0) out += ", bytes " + amount_text(a.bytes, "bytes");
-  if (a.messages > 0) out += ", messages " + amount_text(a.messages);
-  return a.failed > 0 ? out + ", failed " + amount_text(a.failed) : out;
-}
-
-std::string numbers_of(const CallChange& c) {
-  if (c.change != Change::kChanged) return numbers_of(c.is_after ? c.after : c.before);
-  std::string out;
-  add_number(out, "calls", c.before.calls, c.after.calls, "");
-  add_number(out, "bytes", c.before.bytes, c.after.bytes, "bytes");
-  add_number(out, "messages", c.before.messages, c.after.messages, "");
-  add_number(out, "failed", c.before.failed, c.after.failed, "");
-  return out.empty() ? "calls " + amount_text(c.after.calls) + ", other parameters" : out;
-}
-
-std::vector<DiffAmount> amounts_of(const Amounts& before, const Amounts& after) {
-  return {{"calls", before.calls + before.polls, after.calls + after.polls, ""},
-          {"bytes", before.bytes, after.bytes, "bytes"},
-          {"messages", before.messages, after.messages, ""},
-          {"failed", before.failed, after.failed, ""}};
-}
 
 std::string time_numbers(const Measure& m) {
   return fmt::format("{}, noise {}", arrow_text(m.before, m.after, "ns"),
@@ -218,7 +186,9 @@ std::vector<TotalRow> DiffRows::totals() {
   if (d.before.polls > 0 || d.after.polls > 0) row("polls", d.before.polls, d.after.polls, "");
   if (d.before.failed > 0 || d.after.failed > 0) row("failed", d.before.failed, d.after.failed, "");
   row("bytes", d.before.bytes, d.after.bytes, "bytes");
-  row("messages", d.before.messages, d.after.messages, "");
+  row("messages", two_sided(d.before), two_sided(d.after), "");
+  if (d.before.one_sided > 0 || d.after.one_sided > 0)
+    row("one-sided", d.before.one_sided, d.after.one_sided, "");
   const auto number = [](uint64_t n) { return static_cast<double>(n); };
   row("call paths", number(d.sides[0].places), number(d.sides[1].places), "");
   row("signatures", number(d.sides[0].signatures), number(d.sides[1].signatures), "");
@@ -308,12 +278,16 @@ std::vector<DiffFinding> DiffRows::partners() {
     f.kind = "partners";
     f.change = name_of(p.change);
     f.title = p.distance.empty() ? fmt::format("{} -> {}", p.source, p.dest) : "to " + p.distance;
-    add_number(f.numbers, "messages", p.messages_before, p.messages_after, "");
+    const double messages_before = p.messages_before - p.one_sided_before,
+                 messages_after = p.messages_after - p.one_sided_after;
+    add_number(f.numbers, "messages", messages_before, messages_after, "");
+    add_number(f.numbers, "one-sided transfers", p.one_sided_before, p.one_sided_after, "");
     add_number(f.numbers, "bytes", p.bytes_before, p.bytes_after, "bytes");
     const auto [at, is_new] = rows.try_emplace({p.change, f.numbers}, out.size(), 0);
     auto& [row, pairs] = at->second;
     ++pairs;
-    f.amounts = {{"messages", p.messages_before, p.messages_after, ""},
+    f.amounts = {{"messages", messages_before, messages_after, ""},
+                 {"one-sided transfers", p.one_sided_before, p.one_sided_after, ""},
                  {"bytes", p.bytes_before, p.bytes_after, "bytes"}};
     for (size_t i = 0; !is_new && i < f.amounts.size(); ++i) {
       out[row].amounts[i].before += f.amounts[i].before;

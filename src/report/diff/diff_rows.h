@@ -75,6 +75,13 @@ std::string amount_text(double v, std::string_view unit);
 std::string change_text(double before, double after);
 // "6 400 -> 8 000 (+25.0 %)".
 std::string arrow_text(double before, double after, std::string_view unit);
+// ", messages 1 -> 2 (+100.0 %)" behind others, if it has changed.
+void add_number(std::string& out, std::string_view name, double before, double after,
+                std::string_view unit);
+// What has changed of a call path, as text, and what may be added up.
+std::string numbers_of(const analysis::diff::CallChange& c);
+std::vector<DiffAmount> amounts_of(const analysis::diff::Amounts& before,
+                                   const analysis::diff::Amounts& after);
 // "count=48, dest=me+1".
 std::string words_text(const analysis::diff::Words& words);
 // The words that differ: "count=48 -> count=96".
