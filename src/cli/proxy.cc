@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,28 @@ struct ProxyArguments {
   proxy::Options how;
 };
 
+// "MPI_Comm_f2c 1 200, MPI_T_pvar_read 300 and 4 more", the most frequent first.
+std::string left_out_text(const std::vector<proxy::LeftOutCalls>& all) {
+  constexpr size_t kMostNames = 4;
+  std::vector<std::pair<std::string, uint64_t>> sums;
+  for (const proxy::LeftOutCalls& one : all) {  // a function may be there with several reasons
+    const auto known = std::find_if(sums.begin(), sums.end(),
+                                    [&](const auto& sum) { return sum.first == one.function; });
+    if (known == sums.end())
+      sums.emplace_back(one.function, one.calls);
+    else
+      known->second += one.calls;
+  }
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string out;
+  const size_t shown = sums.size() > kMostNames + 1 ? kMostNames : sums.size();
+  for (size_t i = 0; i < shown; ++i)
+    out += fmt::format("{}{} {}", i == 0 ? "" : ", ", text::printable(sums[i].first),
+                       text::count_text(sums[i].second));
+  return shown < sums.size() ? out + fmt::format(" and {} more", sums.size() - shown) : out;
+}
+
 std::string text_of(const proxy::Outcome& outcome) {
   std::string out = text::printable(outcome.output) + "\n";
   const auto line = [&](std::string_view name, const std::string& text) {
@@ -55,6 +78,7 @@ std::string text_of(const proxy::Outcome& outcome) {
                    : "from " + outcome.compute);
   for (const auto& [what, count] : outcome.not_held)
     line("not held", fmt::format("{} {}", text::count_text(count), what));
+  if (!outcome.left_out.empty()) line("left out", left_out_text(outcome.left_out));
   if (outcome.needs.empty()) {
     line("runs on", "any number of ranks");
   } else {
@@ -84,6 +108,9 @@ std::string json_of(const proxy::Outcome& outcome) {
   out["not_held"] = nlohmann::json::array();
   for (const auto& [what, count] : outcome.not_held)
     out["not_held"].push_back({{"what", what}, {"count", count}});
+  out["left_out"] = nlohmann::json::array();
+  for (const proxy::LeftOutCalls& one : outcome.left_out)
+    out["left_out"].push_back({{"function", one.function}, {"calls", one.calls}, {"why", one.why}});
   out["refused"] = nlohmann::json::array();
   return out.dump(2) + "\n";
 }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "events/payload.h"
 #include "events/refusals.h"
 #include "mpi/call_ids.h"
+#include "mpi/call_name.h"
 #include "proxy/literals.h"
 #include "proxy/refused.h"
 
@@ -96,6 +98,7 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
   const auto left_out = [&](const std::string& why) {
     out.comment = "left out: " + in_comment(name) + ", " + why;
     ++not_held_["kinds of calls left out: " + why];
+    left_out_[{kind.number, signature}] = why;
     return out;
   };
   if (options_.skip.contains(name)) return left_out("by --skip");
@@ -155,6 +158,22 @@ bool Calls::has_nothing_left(const Site& site, const Signature& decoded) {
   return false;
 }
 
+std::vector<LeftOutCalls> Calls::left_out() const {
+  std::map<std::pair<std::string, std::string>, uint64_t> sums;
+  for (GroupId g = 0; g < trace_.group_count(); ++g)
+    for (const Trace::Occurrence& seen : trace_.occurrences(g)) {
+      const auto why = left_out_.find({g, seen.signature});
+      if (why == left_out_.end()) continue;
+      uint64_t& sum = sums[{mpi::call_name(trace_.call_of(seen.signature)), why->second}];
+      sum = events::add(sum, events::multiply(seen.calls, trace_.group_size(g)));
+    }
+  std::vector<LeftOutCalls> out;
+  for (const auto& [what, calls] : sums) out.push_back({what.first, what.second, calls});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.calls > b.calls; });
+  return out;
+}
+
 // A receive that failed, as its message was too long: the message is taken, past a recorder.
 Statement Calls::discarded(const Site& site) {
   const std::string name(site.call->info->name);
@@ -168,7 +187,9 @@ Statement Calls::discarded(const Site& site) {
         std::move(out.arguments[static_cast<size_t>(arguments_.find(site, parameter))]));
   out.function = "discard_message", out.arguments = std::move(words);
   out.comment = "left out: " + name + ", its message was too long, and is taken";
-  ++not_held_["kinds of calls left out: receives whose message was too long, and is taken"];
+  const std::string why = "receives whose message was too long, and is taken";
+  ++not_held_["kinds of calls left out: " + why];
+  left_out_[{site.kind->number, site.signature}] = why;
   return out;
 }
 
@@ -206,6 +227,7 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
   } else if (id == mpi::kMPI_Win_test) {  // it could succeed, and then the epoch would be over
     out.comment = "left out: a test of a window that found nothing";
     ++not_held_["kinds of tests of windows that found nothing"];
+    left_out_[{site.kind->number, site.signature}] = "tests of windows that found nothing";
     out.function.clear();
   } else if (id == mpi::kMPI_Parrived) {
     const std::string part = arguments_.text(site, out.arguments[1]);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "events/told_neighbours.h"
@@ -41,6 +42,8 @@ class Calls {
   // Calls that cannot be said in C++: function -> why.
   const std::map<std::string, std::string>& problems() const { return problems_; }
   std::map<std::string, uint64_t>& not_held() { return not_held_; }
+  // What the statements so far have left out; the most frequent first.
+  std::vector<LeftOutCalls> left_out() const;
   bool has_ports() const { return !ports_.empty(); }
   const Signature& decoded(const Kind& kind, SignatureId signature);
 
@@ -73,6 +76,8 @@ class Calls {
   std::unordered_map<Rank, std::unique_ptr<RankReader>> readers_;
   std::map<std::string, std::string> problems_;
   std::map<std::string, uint64_t> not_held_;
+  // By group and call: why it is left out.
+  std::map<std::pair<uint32_t, SignatureId>, std::string> left_out_;
   const Requests::Handed* handed_ = nullptr;
   const Skipped* skipped_ = nullptr;
   bool has_sessions_first_ = false;

@@ -257,6 +257,7 @@ Result<Outcome> Program::write() {
   out.calls = trace_.call_count();
   out.skipped = skipped_.named, out.other_ends = skipped_.other_ends;
   out.not_held = calls_.not_held();
+  out.left_out = calls_.left_out();
   out.compute = texts_.compute;
   return out;
 }

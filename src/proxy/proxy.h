@@ -42,6 +42,12 @@ struct Refusal {
   uint64_t calls = 0;
 };
 
+// Calls that the program does not make.
+struct LeftOutCalls {
+  std::string function, why;
+  uint64_t calls = 0;  // of all ranks
+};
+
 struct Outcome {
   std::string output;
   std::string program;  // its text
@@ -53,6 +59,7 @@ struct Outcome {
   uint64_t failed = 0;                       // calls that failed and are left out
   std::vector<std::string> needs;            // why the program wants the recorded number of ranks
   std::map<std::string, uint64_t> not_held;  // what else differs from the trace, and how often
+  std::vector<LeftOutCalls> left_out;        // the most frequent first
   std::string compute;                       // where the work between calls is from
 };
 

@@ -85,6 +85,22 @@ TEST(Proxy, CallsThatOnlyAskAreLeftOutAndCounted) {
   EXPECT_EQ(out.not_held.count("kinds of calls left out: it asks MPI about itself"), 1u);
 }
 
+TEST(Proxy, SaysWhichFunctionsItLeavesOut) {
+  Maker m(2);
+  ShapeWriter seldom("MPI_T_finalize"), often("MPI_T_enum_get_info");
+  const uint32_t site = m.builder.site("/bin/app", "", 0x2000);
+  const uint32_t once = m.builder.signature(seldom.object(site));
+  const uint32_t ten = m.builder.signature(often.object(site).none().integer(1).none().integer(8));
+  m.group(m.all, {ten, m.send(me_plus_mod_size(1)), m.receive(me_plus_mod_size(-1))}, 10, {once});
+  const Outcome out = m.write();
+  ASSERT_EQ(out.left_out.size(), 2u);
+  EXPECT_EQ(out.left_out[0].function, "MPI_T_enum_get_info");
+  EXPECT_EQ(out.left_out[0].calls, 20u);
+  EXPECT_EQ(out.left_out[1].function, "MPI_T_finalize");
+  EXPECT_EQ(out.left_out[1].calls, 2u);
+  EXPECT_EQ(out.left_out[1].why, "it asks MPI about itself");
+}
+
 TEST(Proxy, HasOneMainLoopOrNone) {
   Maker m(3);
   const uint32_t up = m.send(me_plus_mod_size(1)), down = m.receive(me_plus_mod_size(-1));
