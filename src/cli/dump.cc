@@ -174,9 +174,9 @@ int run(const DumpArguments& options) {
   if (!selected.ok()) return report(selected.error());
   if ((options.from_ns || options.to_ns) && !trace->has_times())
     return report(
-        base::usage("the trace has no times of single calls: record with --timing exact "
-                    "or bins:0.02",
-                    options.path));
+        base::unsupported("the trace has no times of single calls: record with --timing exact "
+                          "or bins:0.02",
+                          options.path));
   if (options.format == "text") use_display(options.display);
   const base::Status done = Dumper(*trace, options).run();
   return done.ok() ? status_of(*trace) : report(done.error());

@@ -89,7 +89,7 @@ Result<Outcome> convert(const Trace& trace, const Options& options, const Progre
                              "; install the package " + std::string(writer->target.missing) +
                              " and build again");
   if (options.has_window && !trace.has_times())
-    return base::usage(
+    return base::unsupported(
         "the trace has no times of single calls: record with --timing exact or bins:0.02",
         trace.name());
   const Status free = check_output(options.output, options.force, writer->anchor);
