@@ -97,8 +97,7 @@ Statement Calls::statement(const Kind& kind, SignatureId signature,
   Statement out;
   const auto left_out = [&](const std::string& why) {
     out.comment = "left out: " + in_comment(name) + ", " + why;
-    ++not_held_["kinds of calls left out: " + why];
-    left_out_[{kind.number, signature}] = why;
+    leave_out(kind, signature, "calls left out: ", why);
     return out;
   };
   if (options_.skip.contains(name)) return left_out("by --skip");
@@ -158,6 +157,12 @@ bool Calls::has_nothing_left(const Site& site, const Signature& decoded) {
   return false;
 }
 
+void Calls::leave_out(const Kind& kind, SignatureId signature, const std::string& what,
+                      const std::string& why) {
+  ++not_held_["kinds of " + what + why];
+  left_out_[{kind.number, signature}] = why;
+}
+
 std::vector<LeftOutCalls> Calls::left_out() const {
   std::map<std::pair<std::string, std::string>, uint64_t> sums;
   for (GroupId g = 0; g < trace_.group_count(); ++g)
@@ -187,9 +192,8 @@ Statement Calls::discarded(const Site& site) {
         std::move(out.arguments[static_cast<size_t>(arguments_.find(site, parameter))]));
   out.function = "discard_message", out.arguments = std::move(words);
   out.comment = "left out: " + name + ", its message was too long, and is taken";
-  const std::string why = "receives whose message was too long, and is taken";
-  ++not_held_["kinds of calls left out: " + why];
-  left_out_[{site.kind->number, site.signature}] = why;
+  leave_out(*site.kind, site.signature,
+            "calls left out: ", "receives whose message was too long, and is taken");
   return out;
 }
 
@@ -226,8 +230,7 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
     out.function.clear();
   } else if (id == mpi::kMPI_Win_test) {  // it could succeed, and then the epoch would be over
     out.comment = "left out: a test of a window that found nothing";
-    ++not_held_["kinds of tests of windows that found nothing"];
-    left_out_[{site.kind->number, site.signature}] = "tests of windows that found nothing";
+    leave_out(*site.kind, site.signature, "", "tests of windows that found nothing");
     out.function.clear();
   } else if (id == mpi::kMPI_Parrived) {
     const std::string part = arguments_.text(site, out.arguments[1]);

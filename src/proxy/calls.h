@@ -48,6 +48,9 @@ class Calls {
   const Signature& decoded(const Kind& kind, SignatureId signature);
 
  private:
+  // Counts a call that the program does not make: `what` and `why` say so.
+  void leave_out(const Kind& kind, SignatureId signature, const std::string& what,
+                 const std::string& why);
   Statement made(const Site& site, const Signature& decoded, const std::string& taken);
   Statement discarded(const Site& site);
   void force_message(const Site& site, Statement& out);
