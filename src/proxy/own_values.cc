@@ -277,10 +277,13 @@ void Calls::replace_status(const Site& site, const Signature& decoded, Statement
     tag = arguments_.text(site, arguments_.number(site, f.children[1]));
   }
   std::string type = "MPI_DATATYPE_NULL";
-  int64_t count = -1;
+  std::string count = "-1";
   if (is_count) {
     type = arguments_.text(site, out.arguments[1]);
-    if (const Value* v = decoded.find("count")) count = v->integer_or(-1);
+    const int at = arguments_.find(site, "count");
+    const Field* const said = at < 0 ? nullptr : &arguments_.field(site, static_cast<size_t>(at));
+    if (said != nullptr && said->tag == FieldTag::kInt)
+      count = arguments_.text(site, arguments_.number(site, *said));
   }
   const bool is_elements = is_count && plain != mpi::kMPI_Get_count;
   const bool is_cancelled = !is_count && !is_set && has_flag(decoded);

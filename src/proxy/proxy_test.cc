@@ -256,6 +256,15 @@ TEST(Proxy, NumbersOfErrorsAreThoseOfItsOwnRun) {
   EXPECT_TRUE(has(program, "MPI_COMM_WORLD, own_error(1073741825));")) << program;
 }
 
+TEST(Proxy, ACountOfElementsIsThatOfEachRank) {
+  Maker m(3);
+  ShapeWriter ask("MPI_Get_elements");
+  ask.none().none().object(m.type).integer(RankExpr{RankExpr::Kind::kAffine, 7, 100, 0});
+  m.group(m.all, {m.builder.signature(ask)}, 1);
+  const std::string program = m.write().program;
+  EXPECT_TRUE(has(program, "MPI_DOUBLE, 7 * rank + 100, true")) << program;
+}
+
 TEST(Proxy, InfoTextsThatAnMpiMayNotTakeAreCut) {
   for (const size_t length : {255, 256}) {
     Maker m(1);
