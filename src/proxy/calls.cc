@@ -252,7 +252,7 @@ Statement Calls::made(const Site& site, const Signature& decoded, const std::str
   replace_texts(site, decoded, out);
   keep_members(site, out);
   keep_neighbours(site, out);
-  number_errors(site, out);
+  number_errors(site, decoded, out);
   name_ports(site, decoded, out);
   replace_status(site, decoded, out);
   if (id == mpi::kMPI_Grequest_start) out.arguments[0] = "generalized_status";

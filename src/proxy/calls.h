@@ -63,7 +63,8 @@ class Calls {
   void replace_texts(const Site& site, const Signature& decoded, Statement& out);
   void keep_members(const Site& site, Statement& out);
   void keep_neighbours(const Site& site, Statement& out);
-  void number_errors(const Site& site, Statement& out);
+  void number_errors(const Site& site, const Signature& decoded, Statement& out);
+  void number_added_errors(const Site& site, Statement& out);
   void name_ports(const Site& site, const Signature& decoded, Statement& out);
   void place_memory(const Site& site, const Signature& decoded, const std::string& attached,
                     Statement& out);

@@ -47,7 +47,7 @@ constexpr std::string_view kTaken[] = {
     "attached_at", "detached", "discard_message", "generalized_status", "in_window", "port",
     "port_file", "port_files", "port_key", "port_room", "startable", "tell_port", "Epochs",
     "epochs", "open_epoch", "close_epoch", "kOfAll", "kOfStart", "kOfPost", "recorded_size",
-    "AddedErrors", "added_errors", "made_error", "own_error", "words", "fitting",
+    "AddedErrors", "added_errors", "made_error", "own_error", "GivenError", "words", "fitting",
     "with_recorded_ranks", "in_recorded_blocks", "with_recorded_neighbours", "put_in_order",
     "comm_of_never", "NeverParts", "never_parts", "end_never", "end_unseen", "kept", "Kept",
     "place_of_array",

@@ -196,9 +196,19 @@ void Calls::keep_neighbours(const Site& site, Statement& out) {
                   "&" + place.substr(4, place.size() - 5), texts_of(told, tables_)));
 }
 
+// The codes of errors that calls gave are of the recorded run; classes are small numbers, the same
+// in all of them.
+void Calls::number_errors(const Site& site, const Signature& decoded, Statement& out) {
+  constexpr int64_t kMostClasses = 127;
+  if (adds_errors_) number_added_errors(site, out);
+  if (site.call->info->id != mpi::kMPI_Error_string) return;
+  const Value* const code = decoded.find("errorcode");
+  if (code == nullptr || code->integer_or(0) <= kMostClasses) return;
+  out.arguments[0] = "GivenError(" + arguments_.text(site, out.arguments[0]) + ")";
+}
+
 // Classes and codes of errors that the program adds have numbers that MPI chooses.
-void Calls::number_errors(const Site& site, Statement& out) {
-  if (!adds_errors_) return;
+void Calls::number_added_errors(const Site& site, Statement& out) {
   const CallId id = site.call->info->id;
   const bool adds = id == mpi::kMPI_Add_error_class || id == mpi::kMPI_Add_error_code;
   for (const std::string_view name : {"errorclass", "errorcode"}) {

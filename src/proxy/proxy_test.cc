@@ -256,6 +256,19 @@ TEST(Proxy, NumbersOfErrorsAreThoseOfItsOwnRun) {
   EXPECT_TRUE(has(program, "MPI_COMM_WORLD, own_error(1073741825));")) << program;
 }
 
+TEST(Proxy, CodesOfTheRecordedRunAreAskedForWithoutNoise) {
+  for (const int64_t code : {5, 403327494}) {
+    Maker m(1);
+    ShapeWriter ask("MPI_Error_string");
+    ask.none().integer(code).string(FieldTag::kString, "text").integer(4);
+    m.group(m.all, {m.builder.signature(ask)}, 1);
+    const std::string program = m.write().program;
+    EXPECT_TRUE(has(
+        program, code == 5 ? "MPI_Error_string(5, " : "MPI_Error_string(GivenError(403327494), "))
+        << program;
+  }
+}
+
 TEST(Proxy, ACountOfElementsIsThatOfEachRank) {
   Maker m(3);
   ShapeWriter ask("MPI_Get_elements");
