@@ -73,6 +73,35 @@ TEST_F(Scratch, FilesAreAsLongAsReadsReach) {
   EXPECT_EQ(needs[2].bytes, 123U);  // it said so
 }
 
+// Both ranks make a file and ask for its size, at once or behind what may come after a write.
+Trace asking_trace(bool is_together, bool is_later) {
+  plan::TestCalls calls(2);
+  base::ByteWriter id;
+  id.put_zigzag(0);
+  const uint32_t file =
+      calls.builder().define(format::DefinitionKind::kFile, id.take(), {calls.world()});
+  const uint32_t self = calls.builder().comm(1, {0});
+  for (Rank rank = 0; rank < 2; ++rank) {
+    reader::ShapeWriter open("MPI_File_open"), barrier("MPI_Barrier"), size("MPI_File_get_size");
+    open.none().object(is_together ? calls.world() : self);
+    open.string(format::FieldTag::kString, "made").constant("MPI_MODE_CREATE");
+    calls.add(rank, open.none().object(file));
+    if (is_later) calls.add(rank, barrier.none().object(calls.world()));
+    calls.add(rank, size.none().object(file).integer(500));
+  }
+  return calls.open();
+}
+
+TEST_F(Scratch, AFileOfAnEarlierRunIsFoundByTheProgramThatMakesIt) {
+  const auto bytes_of = [](bool is_together, bool is_later) {
+    const std::vector<plan::FileNeed> needs = plan::file_needs(asking_trace(is_together, is_later));
+    return needs.size() == 1 ? needs[0].bytes : UINT64_MAX;
+  };
+  EXPECT_EQ(bytes_of(true, false), 500U);
+  EXPECT_EQ(bytes_of(true, true), 0U);
+  EXPECT_EQ(bytes_of(false, false), 0U);  // the other one may have written
+}
+
 TEST_F(Scratch, ARecordedPathIsNoPath) {
   for (const std::string& path :
        {std::string("/etc/passwd"), std::string("../../up"), std::string("a/b"),

@@ -96,6 +96,16 @@ class Files {
       for (const std::string& path : paths[handle]) end(path, reach);
   }
 
+  // A program that makes a file may find one of an earlier run, and ask how long it is before it
+  // writes. Reads the calls of ranks up to there, in order, where one of them asked at all.
+  void look_for_old_files() {
+    const bool is_asked = std::any_of(files_.begin(), files_.end(), [](const auto& file) {
+      return file.second.is_created && file.second.said_bytes > 0;
+    });
+    uint64_t left = kMostLooks;
+    for (Rank rank = 0; is_asked && rank < trace_.rank_count(); ++rank) look(rank, left);
+  }
+
   std::vector<FileNeed> needs() const {
     std::vector<FileNeed> out;
     for (const auto& [path, file] : files_) {
@@ -103,6 +113,10 @@ class Files {
       if (file.is_read && !file.is_created)
         out.back().bytes =
             file.said_bytes > 0 ? file.said_bytes : events::add(file.bytes, file.shared);
+      // All who open it do so together at first: nobody has written before.
+      if (file.is_created && file.first_opens == file.least_openers &&
+          file.first_opens == file.most_openers)
+        out.back().bytes = file.found_bytes;
     }
     return out;
   }
@@ -111,7 +125,48 @@ class Files {
   struct File {
     bool is_created = false, is_read = false;
     uint64_t bytes = 0, shared = 0, said_bytes = 0;
+    // Of files that are created: as long as they were before, ranks that open them, and of how many
+    // the communicator is with which each does so at first.
+    uint64_t found_bytes = 0, first_opens = 0, least_openers = UINT64_MAX, most_openers = 0;
   };
+
+  void look(Rank rank, uint64_t& left) {
+    RankReader reader(trace_, rank);
+    std::set<std::string> opened;
+    std::map<int64_t, std::string> fresh;  // by handle: nobody can have written since
+    (void)reader.for_each_call(0, [&](const Call& made) {
+      if (left == 0) return false;
+      --left;
+      const Signature& call = *made.signature;
+      if (call.failed()) return true;
+      const Value* const file = call.find("fh");
+      if (call.call == mpi::kMPI_File_open && file != nullptr) {
+        fresh.clear();
+        const std::string& path = events::argument(call, "filename").text;
+        if (!opened.insert(path).second) return true;
+        note_first_open(rank, call, files_[path]);
+        if (file->at_exit().is_object()) fresh[file->at_exit().number] = path;
+      } else if (call.call == mpi::kMPI_File_get_size && file != nullptr) {
+        const auto of = fresh.find(file->at_entry().number);
+        const Value* const size = call.find("size");
+        if (of == fresh.end() || size == nullptr) return true;
+        uint64_t& found = files_[of->second].found_bytes;
+        found = std::max(
+            found, static_cast<uint64_t>(std::max<int64_t>(0, size->at_exit().integer_or(0))));
+      } else if (!mpi::meaning_of(call.call).does_any(mpi::kDoesLocal)) {
+        fresh.clear();
+      }
+      return opened.size() < files_.size() || !fresh.empty();
+    });
+  }
+
+  void note_first_open(Rank rank, const Signature& call, File& file) const {
+    const auto comm = trace_.communicator(events::argument(call, "comm").definition(), rank);
+    const uint64_t openers = comm ? comm->size() : 0;
+    ++file.first_opens;
+    file.least_openers = std::min(file.least_openers, openers);
+    file.most_openers = std::max(file.most_openers, openers);
+  }
 
   void note_open(const Signature& call, const std::string& path) {
     File& file = files_[path];
@@ -229,6 +284,7 @@ std::vector<FileNeed> file_needs(const Trace& trace) {
   Files files(trace);
   for_each_caller(trace, mpi::kMPI_File_open,
                   [&](Rank rank, const auto& all) { files.add(rank, all); });
+  files.look_for_old_files();
   return files.needs();
 }
 

@@ -21,8 +21,9 @@ MemoryNeed memory_need(const Trace& trace);
 // A file that the program opened.
 struct FileNeed {
   std::string path;  // as recorded: never opened
-  // So long it is made before it is opened, so that reads find data; 0: it is made by the program,
-  // or nobody reads it.
+  // So long it is made before it is opened at first, so that reads find data; 0: it is made by the
+  // program, or nobody reads it. Of a file that the program makes: as long as one of an earlier run
+  // was that it found.
   uint64_t bytes = 0;
 };
 // By path. Nothing where no rank opens a file, which costs next to nothing to find out.
