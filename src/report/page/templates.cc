@@ -18,6 +18,10 @@ bool is_number(std::string_view digits) {
   return digits.size() <= kMostDigits && (digits.size() == 1 || digits[0] != '0');
 }
 
+bool is_same_everywhere(const base::RunList& numbers) {
+  return numbers.runs().size() == 1 && (numbers.runs()[0].step == 0 || numbers.size() == 1);
+}
+
 }  // namespace
 
 Json runs_json(const base::RunList& runs) {
@@ -60,12 +64,27 @@ size_t TextTemplate::cost() const {
   return sum;
 }
 
+// A number that all have is part of the text: most are.
+Json TextTemplate::Form::filled() const {
+  std::string out;
+  size_t hole = 0;
+  for (const char c : text) {
+    if (c != kHole || !is_same_everywhere(holes[hole]))
+      out += c;
+    else
+      out += std::to_string(holes[hole].runs()[0].start);
+    if (c == kHole) ++hole;
+  }
+  return out;
+}
+
 Json TextTemplate::to_json() const {
   Json texts = Json::array(), holes = Json::array();
   for (const Form& form : forms_) {
-    texts.push_back(form.text);
+    texts.push_back(form.filled());
     Json list = Json::array();
-    for (const base::RunList& hole : form.holes) list.push_back(runs_json(hole));
+    for (const base::RunList& hole : form.holes)
+      if (!is_same_everywhere(hole)) list.push_back(runs_json(hole));
     holes.push_back(std::move(list));
   }
   return {{"texts", std::move(texts)}, {"which", runs_json(which_)}, {"holes", std::move(holes)}};

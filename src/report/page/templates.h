@@ -1,6 +1,6 @@
 // The same call of many ranks as one text with holes: ranks of a group differ in a few numbers.
 //
-//   rank 0: dest=1, tag=7     rank 1: dest=2, tag=7     ->  "dest=@, tag=@", [1 2 ...], [7 7 ...]
+//   rank 0: dest=1, tag=7     rank 1: dest=2, tag=7     ->  "dest=@, tag=7", [1 2 ...]
 //
 // If words differ as well (a partner on most ranks, MPI_PROC_NULL on some), there are several
 // texts, and a list of the text of each rank. Numbers are stored as runs, so numbers that are a
@@ -35,6 +35,7 @@ class TextTemplate {
   struct Form {
     std::string text;
     std::vector<base::RunList> holes;
+    nlohmann::ordered_json filled() const;
   };
   std::vector<Form> forms_;
   std::map<std::string, size_t, std::less<>> known_;

@@ -46,6 +46,15 @@ TEST(TextTemplate, NumbersThatFollowTheRankCostNothing) {
   EXPECT_EQ(text_of(many.to_json(), 4095), "dest=4096, tag=7");
 }
 
+TEST(TextTemplate, NumbersThatAllHaveArePartOfTheText) {
+  TextTemplate all;
+  for (int rank = 0; rank < 3; ++rank) all.add(fmt::format("dest={}, tag=7", 2 * rank));
+  all.add("dest=MPI_PROC_NULL, tag=7");
+  const Json json = all.to_json();
+  EXPECT_EQ(json["texts"], Json({"dest=\x01, tag=7", "dest=MPI_PROC_NULL, tag=7"}));
+  EXPECT_EQ(json["holes"], Json::parse("[[[[0, 2, 3]]], []]"));
+}
+
 TEST(TextTemplate, AnyTextsComeBack) {
   std::mt19937 random(2);
   const std::string pieces[] = {
