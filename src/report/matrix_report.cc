@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -22,6 +23,16 @@ constexpr Rank kPictureSide = 64;  // characters; more ranks share one
 constexpr size_t kHeaviestPairs = 10;
 constexpr std::string_view kShades = " .:-=+*#%@";  // nothing ... most
 
+// What is counted, by the kinds that were asked for.
+std::string_view noun_of(const analysis::Matrix& m) {
+  switch (m.kind) {
+    case analysis::MatrixKind::kP2p: return "message";
+    case analysis::MatrixKind::kRma: return "one-sided transfer";
+    case analysis::MatrixKind::kAll: break;
+  }
+  return "transfer";
+}
+
 std::string table_text(const analysis::Matrix& m) {
   std::vector<std::string> titles = {"from\\to"};
   for (Rank d = 0; d < m.rank_count; ++d) titles.push_back(std::to_string(d));
@@ -38,7 +49,9 @@ std::string table_text(const analysis::Matrix& m) {
     messages.add(row);
     bytes.add(size_row);
   }
-  return "\nMessages\n" + messages.text() + "\nBytes\n" + bytes.text();
+  std::string title = std::string(noun_of(m)) + "s";
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  return "\n" + title + "\n" + messages.text() + "\nBytes\n" + bytes.text();
 }
 
 // Shades by the logarithm: one pair with a thousand times the bytes of the rest hides nothing.
@@ -77,7 +90,7 @@ std::string heaviest_text(const analysis::Matrix& m) {
                       return std::tuple(b.bytes, b.messages, a.source, a.dest) <
                              std::tuple(a.bytes, a.messages, b.source, b.dest);
                     });
-  text::Table table({"source", "dest", "messages", "bytes"});
+  text::Table table({"source", "dest", std::string(noun_of(m)) + "s", "bytes"});
   for (size_t i = 0; i < shown; ++i)
     table.add({std::to_string(sorted[i].source), std::to_string(sorted[i].dest),
                text::count_text(sorted[i].messages), text::bytes_text(sorted[i].bytes)});
@@ -99,7 +112,7 @@ std::string matrix_text(const analysis::Matrix& m, const std::string& name,
   std::string out =
       fmt::format("{}: {}, {}, {} between {}\n", text::printable(name),
                   text::counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
-                  text::counted_text(m.messages, "message"), text::bytes_text(m.bytes),
+                  text::counted_text(m.messages, noun_of(m)), text::bytes_text(m.bytes),
                   text::counted_text(m.entries.size(), "pair"));
   if (!window.is_all()) out += "  " + window_text(window) + "\n";
   if (of != nullptr) out += stood_for_line(*of, window.is_all() ? MadeOf::kCalls : MadeOf::kTimes);
@@ -114,10 +127,10 @@ std::string matrix_text(const analysis::Matrix& m, const std::string& name,
   }
   if (m.other_world_messages > 0)
     out += fmt::format("\n{} with processes of another world, not shown\n",
-                       text::counted_text(m.other_world_messages, "message"));
+                       text::counted_text(m.other_world_messages, noun_of(m)));
   if (m.unsized_messages > 0)
     out += fmt::format("\n{} of unknown size, counted as 0 bytes\n",
-                       text::counted_text(m.unsized_messages, "message"));
+                       text::counted_text(m.unsized_messages, noun_of(m)));
   if (m.untimed_calls > 0)
     out += fmt::format("\n{} without a time, in no window\n",
                        text::counted_text(m.untimed_calls, "call"));

@@ -14,6 +14,7 @@ analysis::Matrix ring(Rank ranks) {
   for (Rank r = 0; r < ranks; ++r) m.entries.push_back({r, (r + 1) % ranks, 3, 120});
   m.messages = 3 * static_cast<uint64_t>(ranks);
   m.bytes = 120 * static_cast<uint64_t>(ranks);
+  m.kind = analysis::MatrixKind::kP2p;
   return m;
 }
 
@@ -50,16 +51,27 @@ TEST(MatrixReport, ManyRanksGetAPicture) {
   }
 }
 
+TEST(MatrixReport, OneSidedTransfersAreNoMessages) {
+  analysis::Matrix m = ring(2);
+  EXPECT_NE(matrix_text(m, "run.rfn").find("6 messages, "), std::string::npos);
+  EXPECT_NE(matrix_text(m, "run.rfn").find("\nMessages\n"), std::string::npos);
+  m.kind = analysis::MatrixKind::kRma;
+  EXPECT_NE(matrix_text(m, "run.rfn").find("6 one-sided transfers, "), std::string::npos);
+  EXPECT_NE(matrix_text(m, "run.rfn").find("\nOne-sided transfers\n"), std::string::npos);
+  m.kind = analysis::MatrixKind::kAll;
+  EXPECT_NE(matrix_text(m, "run.rfn").find("6 transfers, "), std::string::npos);
+}
+
 TEST(MatrixReport, SaysWhatIsNotThere) {
   analysis::Matrix m;
   m.rank_count = 4;
   m.other_world_messages = 7;
+  m.kind = analysis::MatrixKind::kP2p;
   const std::string text = matrix_text(m, "run.rfn");
   EXPECT_NE(text.find("0 messages"), std::string::npos);
   EXPECT_NE(text.find("7 messages with processes of another world"), std::string::npos);
   EXPECT_EQ(text.find("not shown: see"), std::string::npos);
   m.other_kind_messages = 5;
-  m.kind = analysis::MatrixKind::kP2p;
   EXPECT_NE(matrix_text(m, "run.rfn").find("5 one-sided transfers, not shown: see --kind rma\n"),
             std::string::npos);
   m.kind = analysis::MatrixKind::kRma;
