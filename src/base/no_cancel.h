@@ -1,7 +1,7 @@
-// A thread that is cancelled ends in the next function of the system that may be such an end: open,
-// write, nanosleep and others. Programs count on it that the calls of theirs that they know to be
-// none do not end them. So where code of ours runs on their threads, it is no such place either,
-// and cannot leave a lock behind.
+// pthread_cancel() ends a thread at its next cancellation point: open, write, nanosleep and other
+// functions of the system. A program may hold a lock while it calls MPI functions that it knows to
+// have no such point. So code that runs on the program's threads must have none either: it would
+// leave that lock, and its own, behind.
 #pragma once
 
 #include <pthread.h>

@@ -55,8 +55,8 @@ void say_unfinished(const char* what) {
   if (g_unfinished == nullptr || !is_recording() || g_spool->state() == State::kStopped) return;
   const SurviveSigpipe survive;  // also keeps errno
   if (!make_mark(g_unfinished->mark.c_str()) && errno == EEXIST) return;
-  const int out =
-      fileno(stderr);  // none where the program has closed it: 2 may be a file of its own
+  // Not STDERR_FILENO: where the program has closed the stream, that may be a file of its own.
+  const int out = fileno(stderr);
   if (out < 0) return;
   dprintf(out, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank, what,
           g_unfinished->where.c_str());
