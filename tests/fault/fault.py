@@ -186,7 +186,9 @@ def dies_by_itself(way, victim, calls):
         # Of ranks that are all in MPI none is known to be the first, unless it left a mark.
         unknown = victim == "all" or way == "alarm-_exit"
         losses = check_recovered(case, None if unknown else victim)
-        if way.endswith("abort"):
+        if way.endswith("abort") and victim == "all":
+            expect("MPI_Abort" in losses["died_first"][0]["detail"], "%r", losses["died_first"])
+        elif way.endswith("abort"):
             last = case.dumped(victim)[-1]
             expect(last["call"] == "MPI_Abort" and last["args"]["errorcode"] == 7, "last call: %r", last)
             expect("MPI_Abort" in losses["died_first"][0]["detail"], "%r", losses["died_first"])
@@ -490,7 +492,9 @@ TESTS = {
     "kill_all": dies_by_itself("kill", "all", FEW),
     "segv": dies_by_itself("segv", 3, FEW),
     "abort": dies_by_itself("abort", 0, FEW),
+    "abort_all": dies_by_itself("abort", "all", FEW),
     "exit": dies_by_itself("exit", 2, FEW),
+    "exit_all": dies_by_itself("exit", "all", FEW),
     "_exit": dies_by_itself("_exit", 1, FEW),
     "error": dies_by_itself("error", 2, FEW),
     "alarm_abort": dies_by_itself("alarm-abort", 2, FEW),

@@ -1,5 +1,8 @@
 #include "tracer/spool/exit_sign.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +11,7 @@
 #include "base/last_words.h"
 #include "tracer/spool/spool.h"
 #include "tracer/spool/spool_file.h"
+#include "tracer/state/file_room.h"
 #include "tracer/state/process.h"
 #include "tracer/state/shown.h"
 #include "tracer/state/slow_path_reasons.h"
@@ -40,6 +44,25 @@ void change(State from, State to) {
   if (is_recording() && g_spool->state() == from) g_spool->set_state(to);
 }
 
+// The mark of the rank that says it is empty until its line was read.
+void note_said(const char* mark) {
+  const int fd = open_file(mark, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!write(fd, "said", 4);
+  close(fd);
+}
+
+// Programs often call MPI_Abort on all ranks. The launcher would end the job for this one, and drop
+// the line of the other.
+void wait_until_said(const char* mark) {
+  const timespec millisecond{0, 1'000'000};
+  struct stat info {};
+  for (auto i = std::chrono::milliseconds(base::kPassedOn).count(); i > 0; --i) {
+    if (stat(mark, &info) != 0 || info.st_size > 0) return;
+    nanosleep(&millisecond, nullptr);
+  }
+}
+
 }  // namespace
 
 void watch_exit(Spool& spool) { g_spool = &spool; }
@@ -54,13 +77,15 @@ void watch_unfinished(const Process& p, const std::string& folder, const std::st
 void say_unfinished(const char* what) {
   if (g_unfinished == nullptr || !is_recording() || g_spool->state() == State::kStopped) return;
   const SurviveSigpipe survive;  // also keeps errno
-  if (!make_mark(g_unfinished->mark.c_str()) && errno == EEXIST) return;
+  const char* const mark = g_unfinished->mark.c_str();
+  if (!make_mark(mark) && errno == EEXIST) return wait_until_said(mark);
   // Not STDERR_FILENO: where the program has closed the stream, that may be a file of its own.
   const int out = fileno(stderr);
-  if (out < 0) return;
-  dprintf(out, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank, what,
-          g_unfinished->where.c_str());
+  if (out >= 0)
+    dprintf(out, "refrain: rank %d %s; what was recorded stays in %s\n", g_unfinished->rank, what,
+            g_unfinished->where.c_str());
   base::wait_until_read(out, base::kPassedOn);
+  note_said(mark);
 }
 
 void forget_unfinished() {
