@@ -2,7 +2,6 @@
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <cerrno>
 
@@ -11,13 +10,11 @@ namespace refrain::base {
 void wait_until_read(int pipe, std::chrono::milliseconds most) {
   const int kept = errno;
   struct stat file;
-  if (fstat(pipe, &file) == 0 && S_ISFIFO(file.st_mode)) {
-    const timespec millisecond{0, 1'000'000};
+  const auto is_read = [&] {
     int unread = 0;
-    for (auto i = most.count(); i > 0 && ioctl(pipe, FIONREAD, &unread) == 0 && unread != 0; --i) {
-      nanosleep(&millisecond, nullptr);
-    }
-  }
+    return ioctl(pipe, FIONREAD, &unread) != 0 || unread == 0;
+  };
+  if (fstat(pipe, &file) == 0 && S_ISFIFO(file.st_mode)) wait_until(is_read, most);
   errno = kept;
 }
 

@@ -9,12 +9,21 @@
 // Threads: any. Nothing here fails, takes memory or changes errno.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 
 namespace refrain::base {
 
 // A rank that has said why, before it calls MPI_Abort.
 inline constexpr std::chrono::seconds kPassedOn{1};
+
+// Asks once a millisecond, until the answer is true or `most` is over.
+template <class IsDone>
+void wait_until(IsDone is_done, std::chrono::milliseconds most) {
+  const timespec millisecond{0, 1'000'000};
+  for (auto left = most.count(); left > 0 && !is_done(); --left) nanosleep(&millisecond, nullptr);
+}
 
 // Returns when all that was written to the pipe has been read, when `most` is over, or at once
 // where the descriptor is no pipe. For ranks that end for a reason of the program's: they wait no

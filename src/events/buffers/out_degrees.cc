@@ -31,6 +31,11 @@ int64_t graph_degree(const Signature& call, int64_t me) {
   return begin < 0 || end < begin ? -1 : end - begin;
 }
 
+DefinitionId made_by(const Signature& call, std::string_view parameter) {
+  const Value* made = call.find(parameter);
+  return made == nullptr ? kNoDefinition : made->at_exit().definition();
+}
+
 class DegreeFinder {
  public:
   DegreeFinder(RankReader& reader, GraphDegrees& graphs) : reader_(reader), graphs_(graphs) {}
@@ -89,11 +94,6 @@ class DegreeFinder {
     }
   }
 
-  static DefinitionId made_by(const Signature& call, std::string_view parameter) {
-    const Value* made = call.find(parameter);
-    return made == nullptr ? kNoDefinition : made->at_exit().definition();
-  }
-
   int64_t me_in(DefinitionId comm) const {
     const auto known = reader_.trace().communicator(comm, reader_.rank());
     return known ? known->me : -1;
@@ -141,9 +141,8 @@ void GraphDegrees::read(Rank rank) {
   for (const Trace::Occurrence& seen : trace_.occurrences(*group)) {
     if (mpi::plain_call(trace_.call_of(seen.signature)) != mpi::kMPI_Dist_graph_create) continue;
     const Signature& call = reader.signature(seen.signature);
-    const Value* made = call.find("comm_dist_graph");
-    if (call.failed() || made == nullptr || !made->at_exit().is_object()) continue;
-    const DefinitionId id = made->at_exit().definition();
+    const DefinitionId id = made_by(call, "comm_dist_graph");
+    if (call.failed() || id == kNoDefinition) continue;
     Graph& graph = graphs_[id];
     const auto [known, is_new] = named.try_emplace(id, edges_of(call));
     if (!is_new) {

@@ -40,13 +40,12 @@ base::Status Engine::prepare_file(const Frame& frame, const std::string& recorde
     if (rank == 0) unlink(path.c_str());
     return base::Done{};
   }
+  const uint64_t bytes = rank == 0 ? bytes_of_file(recorded) : 0;
   if (has("MPI_MODE_CREATE")) {  // one of an earlier run may be there
-    const uint64_t found = rank == 0 ? bytes_of_file(recorded) : 0;
-    if (found == 0) return base::Done{};
+    if (bytes == 0) return base::Done{};
     file_bytes_[recorded] = 0;  // later it is as the program left it
-    return extend_file(path, found);
   }
-  return extend_file(path, rank == 0 ? bytes_of_file(recorded) : 0);
+  return extend_file(path, bytes);
 }
 
 int Engine::rank_in(const Frame& frame) const {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,12 +54,11 @@ void note_said(const char* mark) {
 // Programs often call MPI_Abort on all ranks. The launcher would end the job for this one, and drop
 // the line of the other.
 void wait_until_said(const char* mark) {
-  const timespec millisecond{0, 1'000'000};
-  struct stat info {};
-  for (auto i = std::chrono::milliseconds(base::kPassedOn).count(); i > 0; --i) {
-    if (stat(mark, &info) != 0 || info.st_size > 0) return;
-    nanosleep(&millisecond, nullptr);
-  }
+  const auto is_said = [&] {
+    struct stat info {};
+    return stat(mark, &info) != 0 || info.st_size > 0;
+  };
+  base::wait_until(is_said, base::kPassedOn);
 }
 
 }  // namespace
