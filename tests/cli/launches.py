@@ -260,6 +260,13 @@ class End(Job):
         self.assertEqual(len(said), 2)
         self.assertEqual(self.run_it("--quiet", env={"REFRAIN_TIMNG": "exact"}, is_silent=True).said, [])
 
+    def test_option_outranks_variable(self):
+        """Also where it asks for the default, which is not passed on."""
+        self.run_it("--timing", "stats", env={"REFRAIN_TIMING": "exact"})
+        self.assertEqual(self.info(GOOD)["timing"], "stats")
+        self.run_it(env={"REFRAIN_TIMING": "exact"})
+        self.assertEqual(self.info(GOOD)["timing"], "exact")
+
     def test_nothing_is_recorded(self):
         """REFRAIN_RECORD=0: no trace, and no word of an MPI_Init that was not seen."""
         self.assertEqual(self.run_it(env={"REFRAIN_RECORD": "0"}, is_silent=True).said, [])

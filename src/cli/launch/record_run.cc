@@ -229,12 +229,20 @@ void set(options::Variable variable, const std::string& value) {
   set(options::variable_of(variable), value);
 }
 
+// A default is known to the recorder: its variable is not set, as the program and its libraries go
+// through all that there are, some of them hundreds of times.
+void set_unless(const char* otherwise, const char* name, const std::string& value) {
+  value.empty() || value == otherwise ? unsetenv(name) : setenv(name, value.c_str(), 1);
+}
+void set_option(RecordOption option, const std::string& value) {
+  const bool is_flag = options::row_of(option).kind == options::OptionKind::kFlag;
+  set_unless(is_flag ? "0" : options::default_of(option), options::variable_of(option), value);
+}
+
 // What the recorder reads: each option in its variable.
 void hand_over(const RecordOptions& options, const std::string& output, const ChosenMpi& mpi) {
-  for (const options::OptionRow& row : options::kRecordRows) set(row.variable, options[row.option]);
-  const auto set_option = [](RecordOption option, const std::string& value) {
-    set(options::variable_of(option), value);
-  };
+  for (const options::OptionRow& row : options::kRecordRows)
+    set_option(row.option, options[row.option]);
   set_option(RecordOption::kOutput, output);
   if (const std::string& copy = options[RecordOption::kExactCopy]; !copy.empty())
     set_option(RecordOption::kExactCopy, absolute(copy));
@@ -253,7 +261,7 @@ void hand_over(const RecordOptions& options, const std::string& output, const Ch
   for (const RecordOption number : {RecordOption::kCallPath, RecordOption::kClockInterval})
     set_option(number, plain_number(options[number]));
   set_option(RecordOption::kMpi, mpi.word);
-  set(options::Variable::kMpiGuessed, mpi.is_guess ? "1" : "0");
+  set_unless("0", options::variable_of(options::Variable::kMpiGuessed), mpi.is_guess ? "1" : "0");
 }
 
 // What is preloaded beside the recorder.
