@@ -66,7 +66,6 @@ class Finisher {
     p_.groups = {};
     views_.clear();
     p_.shapes.clear();
-    shared_ = {};
     depth_ = {};
     take_rest(p_, out_);
     order_families(out_);
@@ -176,14 +175,17 @@ class Finisher {
   bool place_groups() {
     shape_of_.assign(p_.shapes.size(), ShapeTable::kNone);
     for (uint32_t depth = 0; depth <= max_depth_; ++depth) {
-      shared_.clear();
       for (const size_t g : by_size_) {
         for (uint32_t t = 0; t < p_.groups[g].signatures.size(); ++t) {
           const uint32_t own = depth_[g].empty() ? 0 : depth_[g][t];
           if (own == depth && !place_signature(g, t)) return false;
         }
       }
+      shared_ = {};
+      kept_ = {};
     }
+    // Statistics of many take memory, and nothing else of the groups is asked for.
+    for (PartialGroup& g : p_.groups) g.signatures.keep_statistics_only();
     out_.durations.resize(out_.signatures.size());
     if (!p_.lacks_gaps) out_.gaps.resize(out_.signatures.size());
     for (const size_t g : by_size_) {
@@ -216,10 +218,10 @@ class Finisher {
     same.set_group(g);
     // A table is by position in its own group: it means nothing in another one.
     if (!mine.has_table) {
-      const auto joins = [&](SharedSignature& other) { return join(other, mine, g, t); };
-      if (const SharedSignature* const other = same.find(joins); other != nullptr) {
-        out_.groups[g].signatures[t] = other->index;
-        set_exprs(*other);
+      const auto joins = [&](uint32_t kept) { return join(kept, mine, g, t); };
+      if (const uint32_t* const kept = same.find(joins); kept != nullptr) {
+        out_.groups[g].signatures[t] = kept_.index(*kept);
+        set_exprs_of(*kept);
         return true;
       }
     }
@@ -227,7 +229,10 @@ class Finisher {
     out_.groups[g].signatures[t] = mine.index;
     out_.signatures.append(*shape, {});
     set_exprs(mine);
-    if (!mine.has_table && g != by_size_.back()) same.add(mine);
+    if (!mine.has_table && g != by_size_.back()) {
+      same.add(static_cast<uint32_t>(kept_.size()));
+      kept_.add(mine);
+    }
     return true;
   }
 
@@ -305,25 +310,26 @@ class Finisher {
     return index;
   }
 
-  // True, and `to` narrowed, when one signature can stand for both. Most pairs differ in one of
-  // their first slots: nothing is copied before it is looked at.
-  bool join(SharedSignature& to, const SharedSignature& from, size_t g, uint32_t t) {
-    const size_t n = to.slots.size();
+  // True, and the kept one narrowed, when one signature can stand for both.
+  bool join(uint32_t kept, const SharedSignature& from, size_t g, uint32_t t) {
+    const size_t n = from.slots.size();
+    const CommPlace first = kept_.first(kept);
     narrowed_.resize(n);
     for (size_t i = 0; i < n; ++i) {
       SlotState& slot = narrowed_[i];
-      slot = to.slots[i];
+      slot = kept_.slot(kept, i);
       if (slot.alive == 0) {
-        if (!holds(to.exprs[i], from, i, g, t)) return false;
+        if (!holds(kept_.expr(kept, i), from, i, g, t)) return false;
         continue;
       }
       if (from.slots[i].alive == 0) return false;
       const bool fixed = ((slot.alive | from.slots[i].alive) & SlotState::kSlopeFixed) != 0;
-      intersect(slot, to.first, from.slots[i], from.first);
+      intersect(slot, first, from.slots[i], from.first);
       // Two points always lie on some line: only a simple one can be expected to hold for a third.
       if (slot.alive == 0 || (!fixed && !is_simple(slot))) return false;
     }
-    std::copy_n(narrowed_.begin(), n, to.slots.begin());
+    for (size_t i = 0; i < n; ++i)
+      if (narrowed_[i].alive != 0) kept_.set_slot(kept, i, narrowed_[i]);
     return true;
   }
 
@@ -360,6 +366,15 @@ class Finisher {
     out_.signatures.set_exprs(s.index, exprs_);
   }
 
+  void set_exprs_of(uint32_t kept) {
+    exprs_.clear();
+    for (size_t i = 0; i < kept_.slots(kept); ++i) {
+      const SlotState slot = kept_.slot(kept, i);
+      exprs_.push_back(slot.alive != 0 ? choose(slot, kept_.first(kept)) : kept_.expr(kept, i));
+    }
+    out_.signatures.set_exprs(kept_.index(kept), exprs_);
+  }
+
   PartialTrace p_;
   CommPlaces places_;
   std::vector<size_t> by_size_;
@@ -368,6 +383,7 @@ class Finisher {
   std::vector<std::vector<PartialLocation>> locations_;  // by group
   uint32_t max_depth_ = 0;
   std::unordered_map<uint32_t, SameShape> shared_;           // by final shape
+  KeptSignatures kept_;                                      // of one depth
   std::vector<uint32_t> shape_of_;                           // the final one, without requests
   std::unordered_multimap<size_t, uint32_t> tables_;         // hash -> where in the trace's tables
   std::map<std::pair<size_t, int64_t>, base::RunList> mes_;  // by group and deciding definition

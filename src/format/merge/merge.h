@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/nested_runs.h"
@@ -48,6 +49,8 @@ struct PartialGroup {
   // is merged into, and here are the statistics alone.
   bool is_like = false;
 };
+// Else a vector of them that grows copies the signatures of all ranks.
+static_assert(std::is_nothrow_move_constructible_v<PartialGroup>);
 
 // The merged record of some ranks. Move-only in spirit: copies are as large as the data.
 struct PartialTrace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -168,6 +167,13 @@ class SignatureList {
     numbers_ = o.numbers_;
     last_slots_ = o.last_slots_;
   }
+  // Shapes and numbers go.
+  void keep_statistics_only() {
+    SignatureList kept;
+    kept.durations_ = std::move(durations_);
+    kept.gaps_ = std::move(gaps_);
+    *this = std::move(kept);
+  }
   // What was taken from bytes of somebody else (DurationList::take()) is copied.
   void own_durations() {
     durations_.own();
@@ -230,7 +236,7 @@ class SignatureList {
   NumberArray numbers_;         // by slot: value, `first`, or index into lines_ or lists_
   PagedArray<uint8_t> alive_;   // by slot; only of Form::kStates
   PagedArray<Line> lines_;      // where the slope is not 0
-  std::deque<List> lists_;
+  std::vector<List> lists_;
   DurationList durations_, gaps_;
 };
 
