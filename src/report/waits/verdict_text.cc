@@ -103,7 +103,9 @@ std::string mean_text(const Group& group) {
 // "8.0 times as long as the others", or what can be said where that cannot.
 std::string longer_text(const Group& group, bool is_call) {
   const Culprit& worst = *group[0];
-  if (is_slow_at_times(worst)) return range_text(group, [](const Culprit& c) { return c.slow_ns; });
+  if (is_slow_at_times(worst))
+    return range_text(group, [](const Culprit& c) { return c.slow_ns; }) +
+           (worst.iterations > 1 ? " each time" : "");
   if (worst.others == 0 || worst.others_ns <= 0) return mean_text(group);
   const auto [least, most] = std::minmax_element(
       group.begin(), group.end(), [](auto* a, auto* b) { return a->mean_ns < b->mean_ns; });
