@@ -145,7 +145,7 @@ def new_signatures():
 
 def many_kinds():
     """A program whose calls come back, and need more memory than there is until they do."""
-    rounds, bound = 900, 3
+    rounds, bound = 1400, 3
     free, info = recorded("kinds-free", 2, ["parts", rounds])
     without = most_memory(info)
     bounded, info = recorded("kinds-bound", 2, ["parts", rounds], memory="%dM" % bound, by_environment=True)

@@ -9,9 +9,8 @@ namespace refrain::tracer {
 
 namespace {
 
-// Ticks -> nanoseconds. `histogram` counts by log2(ticks).
-void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogram,
-               format::DurationStats& out) {
+// Ticks -> nanoseconds.
+void add_in_ns(const Process& p, const TerminalStats& s, format::DurationStats& out) {
   if (s.count == 0) return;
   const uint64_t min_ns = p.clock.to_ns(s.min_ticks), max_ns = p.clock.to_ns(s.max_ticks);
   if (out.count == 0 || min_ns < out.min_ns) out.min_ns = min_ns;
@@ -21,12 +20,12 @@ void add_in_ns(const Process& p, const TerminalStats& s, const uint64_t* histogr
   out.sum_ns += static_cast<double>(s.sum_ticks) * scale;
   // A bucket of ticks goes where its geometric middle lies, and never beyond the extremes.
   constexpr double kMiddle = 1.4142135623730951;
-  for (int b = 0; b < TerminalStats::kBuckets; ++b) {
-    if (histogram[b] == 0) continue;
+  for (unsigned b = 0; b < TerminalStats::kBuckets; ++b) {
+    if (s.histogram[b] == 0) continue;
     auto ns = static_cast<uint64_t>(static_cast<double>(uint64_t{1} << b) * kMiddle * scale);
     if (ns < min_ns) ns = min_ns;
     if (ns > max_ns) ns = max_ns;
-    out.histogram.add(format::Histogram::bucket_of(ns), histogram[b]);
+    out.histogram.add(format::Histogram::bucket_of(ns), s.histogram[b]);
   }
 }
 
@@ -52,12 +51,12 @@ void add_gaps(const Location& l, uint32_t index, format::DurationStats& to) {
   if (const uint64_t ticks = l.gaps->first(index); ticks != GapLog::kNotCalled)
     add_one(*l.process, ticks, to);
   if (const CallMemo* others = l.gaps->others(index); others != nullptr)
-    add_in_ns(*l.process, others->statistics(), others->histogram, to);
+    add_in_ns(*l.process, others->statistics(), to);
 }
 
 void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
   if (const CallMemo* memo = l.memos.find(index); memo != nullptr)
-    add_in_ns(*l.process, memo->statistics(), memo->histogram, to);
+    add_in_ns(*l.process, memo->statistics(), to);
 }
 
 void list_calls(const Process& p, uint32_t index, format::DurationList& to) {

@@ -1,5 +1,6 @@
 #include "tracer/state/call_memo.h"
 
+#include <algorithm>
 #include <new>
 
 #include "tracer/state/seen_path.h"
@@ -22,6 +23,44 @@ bool CallMemo::remember(mpi::CallId id, const SeenPath& from, uint64_t changes,
   path_definition = from.definition;
   handle_changes = changes;
   return true;
+}
+
+// Also the 2^32nd call of a bucket of the window. Without memory the call counts in the nearest
+// bucket that there is.
+[[gnu::noinline, gnu::cold]] void CallMemo::count_beside(uint64_t ticks) {
+  constexpr unsigned kBuckets = TerminalStats::kBuckets, kShorter = kWindow / 3;
+  const unsigned bucket = TerminalStats::bucket(ticks);
+  if (window_begin == kNoWindow) {
+    const unsigned begin = bucket < kShorter ? 0 : bucket - kShorter;
+    window_begin = static_cast<uint8_t>(std::min(begin, kMostTicksBits - kWindow));
+    if (bucket < kMostTicksBits) {
+      window[bucket - window_begin] = 1;
+      return;
+    }
+  }
+  const unsigned at = bucket - window_begin;
+  if (beside == nullptr) beside = new (std::nothrow) uint64_t[kBuckets]();
+  if (beside != nullptr) {
+    beside[bucket] += at < kWindow ? uint64_t{1} << 32 : 1;
+    return;
+  }
+  uint32_t& nearest = window[at < kWindow ? at : bucket < window_begin ? 0 : kWindow - 1];
+  nearest = std::max(nearest, nearest + 1);
+  if (at < kWindow) nearest = UINT32_MAX;
+}
+
+TerminalStats CallMemo::statistics() const {
+  TerminalStats s;
+  s.min_ticks = min_ticks;
+  s.max_ticks = max_ticks;
+  s.sum_ticks = sum_ticks;
+  for (unsigned i = 0; i < kWindow; ++i)
+    if (window[i] > 0) s.histogram[window_begin + i] = window[i];
+  for (unsigned b = 0; b < TerminalStats::kBuckets; ++b) {
+    if (beside != nullptr) s.histogram[b] += beside[b];
+    s.count += s.histogram[b];
+  }
+  return s;
 }
 
 CallMemo* CallMemos::make(uint32_t terminal) {

@@ -24,56 +24,63 @@ struct SeenPath;
 
 // Duration statistics, in ticks of the clock.
 struct TerminalStats {
-  static constexpr int kBuckets = 64;
-  static int bucket(uint64_t ticks) { return std::bit_width(ticks | 1) - 1; }
-
-  void count_one(uint64_t ticks) {
-    ++count;
-    add(ticks);
-  }
-  void add(uint64_t ticks) {
-    sum_ticks += ticks;
-    if (ticks < min_ticks) min_ticks = ticks;
-    if (ticks > max_ticks) max_ticks = ticks;
+  static constexpr unsigned kBuckets = 64;
+  static unsigned bucket(uint64_t ticks) {
+    return static_cast<unsigned>(std::countl_zero(ticks | 1)) ^ (kBuckets - 1);
   }
 
   uint64_t count = 0;
   uint64_t min_ticks = UINT64_MAX, max_ticks = 0;
   uint64_t sum_ticks = 0;
+  uint64_t histogram[kBuckets] = {};  // by log2
 };
 
 // In the order in which a call reads it: where ranks share cores, what it reads has left the cache
-// since the last call, and each line costs more than all instructions together.
+// since the last call, and each line costs more than all instructions together. Small, as a program
+// may make hundreds of thousands of calls twice.
 struct alignas(64) CallMemo {
   static constexpr size_t kMaxWords = 256;
   static constexpr size_t kWordsInside = 7;
+  static constexpr unsigned kWindow = 14;  // of buckets: durations up to 8000 times the shortest
+  static constexpr unsigned kMostTicksBits = 32;  // of what the window counts
 
   const SeenPath* path = nullptr;  // where the call came from, if that still holds
   uint64_t handle_changes = 0;
   uint32_t path_definition = 0;
   mpi::CallId call = 0;  // 0: only counts; nothing is remembered
   uint16_t count = 0;    // of words
-  TerminalStats stats;   // but for the count: see statistics()
+  uint64_t min_ticks = UINT64_MAX, max_ticks = 0, sum_ticks = 0;
   uint64_t* words = inside;
+  uint16_t room = kWordsInside;
+  uint8_t window_begin = kNoWindow;  // the bucket of window[0]
   uint64_t inside[kWordsInside] = {};
   RequestEntry* request = nullptr;  // what the call makes, if it makes one
-  uint64_t histogram[TerminalStats::kBuckets] = {};
-  uint16_t room = kWordsInside;
+  uint32_t window[kWindow] = {};    // calls by log2(ticks), from window_begin on
+  uint64_t* beside = nullptr;       // all buckets: what the window has no place for; or null
 
   CallMemo() = default;
-  ~CallMemo() { forget_words(); }
+  ~CallMemo() {
+    forget_words();
+    delete[] beside;
+  }
   CallMemo(const CallMemo&) = delete;
   CallMemo& operator=(const CallMemo&) = delete;
 
   void count_one(uint64_t ticks) {
-    stats.add(ticks);
-    ++histogram[TerminalStats::bucket(ticks)];
+    if (!count_in_window(ticks)) [[unlikely]]
+      count_beside(ticks);
   }
-  TerminalStats statistics() const {
-    TerminalStats s = stats;
-    for (const uint64_t n : histogram) s.count += n;
-    return s;
+  // False: all but its bucket, which count_beside() is to count. What takes 2^kMostTicksBits or
+  // longer is never in the window.
+  bool count_in_window(uint64_t ticks) {
+    sum_ticks += ticks;
+    if (ticks < min_ticks) min_ticks = ticks;
+    if (ticks > max_ticks) max_ticks = ticks;
+    const unsigned at = TerminalStats::bucket(ticks) - window_begin;
+    return at < kWindow && ++window[at] != 0;
   }
+  void count_beside(uint64_t ticks);
+  TerminalStats statistics() const;
 
   bool same_words(const uint64_t* given, size_t n) const {
     uint64_t differences = n ^ count;
@@ -91,10 +98,13 @@ struct alignas(64) CallMemo {
                 size_t n);
 
  private:
+  static constexpr uint8_t kNoWindow = 128;
+
   void forget_words() {
     if (words != inside) delete[] words;
   }
 };
+static_assert(sizeof(CallMemo) == 3 * alignof(CallMemo));
 
 // Memos by terminal; null until this location has made its second call of one. One comparison and
 // one load to look.
@@ -122,6 +132,7 @@ class CallMemos {
     const auto memo = reinterpret_cast<uintptr_t>(memos_[terminal]);
     __builtin_prefetch(reinterpret_cast<const void*>(memo));
     __builtin_prefetch(reinterpret_cast<const void*>(memo + alignof(CallMemo)));
+    __builtin_prefetch(reinterpret_cast<const void*>(memo + 2 * alignof(CallMemo)));
   }
   // Bytes that the next terminal may make it ask for at once; 0: none.
   size_t next_growth() const {

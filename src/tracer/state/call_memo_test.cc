@@ -67,7 +67,33 @@ TEST(CallMemo, CountsDurations) {
   EXPECT_EQ(s.min_ticks, 3u);
   EXPECT_EQ(s.max_ticks, 5000u);
   EXPECT_EQ(s.sum_ticks, 5203u);
-  EXPECT_EQ(memo.histogram[TerminalStats::bucket(100)], 2u);
+  EXPECT_EQ(s.histogram[TerminalStats::bucket(100)], 2u);
+}
+
+// The window begins below the first call; what lies far from there is counted beside it.
+TEST(CallMemo, CountsDurationsOfAllLengths) {
+  for (const unsigned first : {0u, 1u, 20u, 63u}) {
+    CallMemo memo;
+    memo.count_one(uint64_t{1} << first);
+    for (unsigned b = 0; b < TerminalStats::kBuckets; ++b)
+      for (unsigned n = 0; n <= b; ++n) memo.count_one(uint64_t{1} << b);
+    const TerminalStats s = memo.statistics();
+    EXPECT_EQ(s.count, 1u + 64 * 65 / 2);
+    for (unsigned b = 0; b < TerminalStats::kBuckets; ++b)
+      EXPECT_EQ(s.histogram[b], b + 1 + (b == first ? 1 : 0)) << b;
+    EXPECT_EQ(s.min_ticks, 1u);
+    EXPECT_EQ(s.max_ticks, uint64_t{1} << 63);
+  }
+}
+
+// In a loop that polls a bucket has more calls than its word can count.
+TEST(CallMemo, CountsMoreCallsThanAWordOfItsWindow) {
+  CallMemo memo;
+  memo.count_one(1000);
+  memo.window[TerminalStats::bucket(1000) - memo.window_begin] = UINT32_MAX;
+  for (int i = 0; i < 3; ++i) memo.count_one(1000);
+  EXPECT_EQ(memo.statistics().histogram[TerminalStats::bucket(1000)], (uint64_t{1} << 32) + 2);
+  EXPECT_EQ(memo.statistics().count, (uint64_t{1} << 32) + 2);
 }
 
 TEST(CallMemos, AreFoundByTerminalAndBeginAnew) {

@@ -41,7 +41,11 @@ class SpoolLog {
   // A call that has returned, when the window has room for it; the grammar may take it before or
   // after.
   bool try_push(uint32_t terminal, uint64_t ticks) {
-    if (next_ >= end_ || ticks >> 32 != 0) [[unlikely]]
+    return ticks >> 32 == 0 && try_push_short(terminal, ticks);
+  }
+  // Of less than 2^32 ticks.
+  bool try_push_short(uint32_t terminal, uint64_t ticks) {
+    if (next_ >= end_) [[unlikely]]
       return false;
     *next_++ = ticks << 32 | (terminal + 1);
     return true;

@@ -15,8 +15,6 @@
 #include "tracer/state/abandon.h"
 #include "tracer/state/location.h"
 #include "tracer/state/process.h"
-#include "tracer/times/call_times.h"
-#include "tracer/times/time_log.h"
 #include "tracer/wrap/world.h"
 
 namespace refrain::tracer {
@@ -66,13 +64,6 @@ bool others_wait(mpi::CallId call) {
     if (shared && p.direction != mpi::Direction::kIn) return true;
   }
   return false;
-}
-
-// Compares the ranks' clocks if it is time. The call is recorded already, should the process die.
-void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
-  CallTimes& times = *l.process->times;
-  if (times.wants(call)) [[unlikely]]
-    times.call_ended(l, terminal);
 }
 
 // FortranSite::call behind the entry point's own call: what its layer calls then is not recorded.
@@ -281,7 +272,7 @@ uint32_t CallScope::commit() {
     l.first_begin_ticks = begin_ticks_;
     l.own_time.begin_span();
   }
-  count_time(ticks);
+  count_time(l, ticks);
   uint64_t gap = SpoolLog::kNoGap;
   if (l.spool.keeps_times()) [[unlikely]]
     gap = keep_time(l, terminal_);
@@ -293,72 +284,6 @@ uint32_t CallScope::commit() {
     compare_clocks(l, call(), terminal_);
   l.in_recorder = false;
   return terminal_;
-}
-
-// Budget: 50 instructions, and what the grammar takes at the end of a symbol.
-void CallScope::again(CallMemo& memo) {
-  RecordedThread& l = *location_;
-  // Whoever jumps out of here must be noticed; the fences keep both stores where they are.
-  l.in_recorder = true;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  const uint64_t ticks = duration();
-  memo.count_one(ticks);
-  count_time(ticks);
-  const auto terminal = static_cast<uint32_t>(l.grammar.expected());
-  if (l.spool.try_push(terminal, ticks)) [[likely]]
-    l.grammar.append_expected();
-  else
-    again_slowly(terminal, ticks);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  l.in_recorder = false;
-}
-
-[[gnu::noinline, gnu::cold]] void CallScope::again_slowly(uint32_t terminal, uint64_t ticks) {
-  RecordedThread& l = *location_;
-  const Clock& clock = l.process->clock;
-  l.grammar.append_expected();
-  uint64_t gap = SpoolLog::kNoGap;
-  if (l.spool.keeps_times()) {
-    gap = keep_time(l, terminal);
-    if (l.spool.try_push_timed(terminal, ticks, gap)) {
-      if (l.times != nullptr) compare_clocks(l, call(), terminal);
-      return;
-    }
-  }
-  const uint64_t begin = clock.ticks();
-  l.own_time.sample(begin - end_ticks_, calls_of(l));
-  l.spool.push_slowly(l, terminal, ticks, gap);
-  const uint64_t end = clock.ticks();
-  l.own_time.add(end - begin);
-  l.note_own_work(end);
-  if (l.times != nullptr) compare_clocks(l, call(), terminal);
-}
-
-uint64_t CallScope::keep_time(Location& l, uint32_t terminal) {
-  const uint64_t end = begin_ticks_ + duration();
-  if (l.times != nullptr) l.times->push(l, terminal, call(), begin_ticks_, end);
-  return l.gaps == nullptr ? SpoolLog::kNoGap
-                           : count_gap(l, terminal, l.depth == 1, begin_ticks_, end);
-}
-
-// Budget: 70 instructions.
-bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
-  if (memo.request == nullptr || *request == MPI_REQUEST_NULL) return false;
-  RequestLane& lane = *location_->requests;
-  if (lane.has_neighbours) [[unlikely]]
-    return add_request_again(lane, *memo.request, handle_key(*request), request);
-  return lane.table.add_again(*memo.request, handle_key(*request), request);
-}
-
-void CallScope::memorise_array(const uint64_t* words, size_t count) {
-  RecordedThread& l = *location_;
-  Process& p = *l.process;
-  CallMemo* const known = rc_ == MPI_SUCCESS ? l.memos.find(terminal_) : nullptr;
-  // The fast path has no calls that wait for a size, nor with types that others make unseen.
-  if (known == nullptr || (call_ & kSizedCall) != 0 || l.encoder.has_described()) return;
-  CallMemo& m = *known;
-  if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
-    l.encoder.memorise_request(m);
 }
 
 bool CallScope::is_beyond_memory() {

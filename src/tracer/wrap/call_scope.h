@@ -208,14 +208,16 @@ class CallScope {
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
   void again(CallMemo& memo);
+  void again_beside(CallMemo& memo, uint64_t ticks);
   // Where times are kept; the gap before the call, SpoolLog::kNoGap where those are not.
   uint64_t keep_time(Location& l, uint32_t terminal);
-  void again_slowly(uint32_t terminal, uint64_t ticks);
+  // If it is time. The call is recorded already, should the process die.
+  static void compare_clocks(Location& l, mpi::CallId call, uint32_t terminal);
+  void again_slowly(uint64_t ticks);
   bool must_wait() const;
   uint32_t commit_later();
   uint64_t duration() const { return end_ticks_ > begin_ticks_ ? end_ticks_ - begin_ticks_ : 0; }
-  void count_time(uint64_t ticks) {
-    Location& l = *location_;
+  void count_time(Location& l, uint64_t ticks) const {
     if (l.depth != 1) return;
     l.in_mpi_ticks += ticks;
     l.last_end_ticks = end_ticks_;
