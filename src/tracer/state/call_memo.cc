@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "tracer/state/seen_path.h"
 
@@ -25,28 +26,58 @@ bool CallMemo::remember(mpi::CallId id, const SeenPath& from, uint64_t changes,
   return true;
 }
 
-// Also the 2^32nd call of a bucket of the window. Without memory the call counts in the nearest
-// bucket that there is.
+namespace {
+
+constexpr unsigned kBuckets = TerminalStats::kBuckets;
+
+// Where a window begins that is to have a bucket, and some shorter ones.
+unsigned begin_for(unsigned bucket) {
+  constexpr unsigned kShorter = CallMemo::kWindow / 3;
+  return std::min(bucket < kShorter ? 0 : bucket - kShorter,
+                  CallMemo::kMostTicksBits - CallMemo::kWindow);
+}
+
+}  // namespace
+
+// The 2^32nd call of a bucket of the window, and calls outside of it. Without memory these count in
+// the nearest bucket that there is.
 [[gnu::noinline, gnu::cold]] void CallMemo::count_beside(uint64_t ticks) {
-  constexpr unsigned kBuckets = TerminalStats::kBuckets, kShorter = kWindow / 3;
   const unsigned bucket = TerminalStats::bucket(ticks);
-  if (window_begin == kNoWindow) {
-    const unsigned begin = bucket < kShorter ? 0 : bucket - kShorter;
-    window_begin = static_cast<uint8_t>(std::min(begin, kMostTicksBits - kWindow));
-    if (bucket < kMostTicksBits) {
-      window[bucket - window_begin] = 1;
+  const bool is_full = bucket - window_begin < kWindow;
+  if (!is_full) {
+    if (window_begin == kNoWindow) window_begin = static_cast<uint8_t>(begin_for(bucket));
+    if (bucket < window_begin) lower_window(begin_for(bucket));
+    if (const unsigned at = bucket - window_begin; at < kWindow && window[at] != UINT32_MAX) {
+      ++window[at];
       return;
     }
   }
-  const unsigned at = bucket - window_begin;
-  if (beside == nullptr) beside = new (std::nothrow) uint64_t[kBuckets]();
-  if (beside != nullptr) {
-    beside[bucket] += at < kWindow ? uint64_t{1} << 32 : 1;
+  if (has_beside()) {
+    beside[bucket] += is_full ? uint64_t{1} << 32 : 1;
     return;
   }
-  uint32_t& nearest = window[at < kWindow ? at : bucket < window_begin ? 0 : kWindow - 1];
-  nearest = std::max(nearest, nearest + 1);
-  if (at < kWindow) nearest = UINT32_MAX;
+  uint32_t& nearest = window[is_full                 ? bucket - window_begin
+                             : bucket < window_begin ? 0
+                                                     : kWindow - 1];
+  if (is_full) nearest = UINT32_MAX;
+  if (!is_full && nearest != UINT32_MAX) ++nearest;
+}
+
+bool CallMemo::has_beside() {
+  if (beside == nullptr) beside = new (std::nothrow) uint64_t[kBuckets]();
+  return beside != nullptr;
+}
+
+// The first call is often the slowest by far, as nothing that it needs is in the cache.
+void CallMemo::lower_window(unsigned begin) {
+  const unsigned by = window_begin - begin;
+  for (unsigned i = kWindow; i-- > 0;) {
+    if (window[i] == 0) continue;
+    if (i + by >= kWindow && !has_beside()) return;
+    const uint32_t n = std::exchange(window[i], 0);
+    i + by < kWindow ? window[i + by] = n : beside[window_begin + i] += n;
+  }
+  window_begin = static_cast<uint8_t>(begin);
 }
 
 TerminalStats CallMemo::statistics() const {

@@ -100,6 +100,8 @@ struct alignas(64) CallMemo {
  private:
   static constexpr uint8_t kNoWindow = 128;
 
+  bool has_beside();  // makes it; false: no memory
+  void lower_window(unsigned begin);
   void forget_words() {
     if (words != inside) delete[] words;
   }

@@ -86,6 +86,17 @@ TEST(CallMemo, CountsDurationsOfAllLengths) {
   }
 }
 
+// Else all that come behind a slow first call would go the long way.
+TEST(CallMemo, CountsShorterCallsThanTheFirstInItsWindow) {
+  CallMemo memo;
+  for (const unsigned bits : {20u, 19u, 8u, 8u, 20u}) memo.count_one(uint64_t{1} << bits);
+  EXPECT_TRUE(memo.count_in_window(uint64_t{1} << 8));
+  EXPECT_EQ(memo.statistics().count, 6u);
+  EXPECT_EQ(memo.statistics().histogram[20], 2u);
+  EXPECT_EQ(memo.statistics().histogram[19], 1u);
+  EXPECT_EQ(memo.statistics().histogram[8], 3u);
+}
+
 // In a loop that polls a bucket has more calls than its word can count.
 TEST(CallMemo, CountsMoreCallsThanAWordOfItsWindow) {
   CallMemo memo;
