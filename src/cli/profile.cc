@@ -42,7 +42,8 @@ int posix(const Trace& trace, const ProfileOptions& options) {
     return report(base::usage("--posix has sums of the whole run: leave out the window"));
   const analysis::PosixProfile result = analysis::posix_profile(trace);
   if (!result.is_known)
-    return report(base::fail("has no POSIX calls: record it with --posix on", options.trace));
+    return report(
+        base::unsupported("there are no POSIX calls: record with --posix on", options.trace));
   if (options.format == "text") use_display(options.display);
   const bool by_rank = options.by == "rank";
   const int status = print(options.format == "json"  ? report::posix_json(trace, result)

@@ -112,8 +112,8 @@ std::string profile_json(const Trace& trace, uint64_t from_ns, uint64_t to_ns) {
 
 std::string posix_json(const Trace& trace) {
   if (!analysis::has_posix(trace))
-    throw RefrainError(
-        base::fail("has no POSIX calls: record it with --posix on", std::string(trace.name())));
+    throw RefrainError(base::unsupported("there are no POSIX calls: record with --posix on",
+                                         std::string(trace.name())));
   return report::posix_json(trace, analysis::posix_profile(trace));
 }
 
