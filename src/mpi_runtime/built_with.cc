@@ -73,8 +73,8 @@ std::string line_on_other_mpi() {
   if (std::strcmp(own_word(), "abi") == 0 || std::strcmp(own_word(), "smpi") == 0) return "";
   Other other{};
   if (dl_iterate_phdr(look_for_other, &other) == 0) return "";
-  return "refrain: this program opens " + other.path + ", and was to be recorded with " +
-         kBuiltWithName + ": say `refrain record --mpi " + std::string(other.mpi) + "`\n";
+  return "this program opens " + other.path + ", and was to be recorded with " + kBuiltWithName +
+         ": say `refrain record --mpi " + std::string(other.mpi) + "`";
 }
 
 }  // namespace refrain::mpi_runtime

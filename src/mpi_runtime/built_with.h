@@ -20,8 +20,8 @@ std::string library_version();
 bool is_built_with_this();
 
 // A program that opens its MPI while it runs may open another kind than the recorder's, whose
-// handles are other values. Then: the line, with its end, that says which recorder it needs. Empty:
-// it has the recorder's, or `record` saw the program's MPI (REFRAIN_MPI_GUESSED is not 1).
+// handles are other values. Then: what to tell the user, which names the recorder that it needs.
+// Empty: it has the recorder's, or `record` saw the program's MPI (REFRAIN_MPI_GUESSED is not 1).
 std::string line_on_other_mpi();
 
 // Rank 0, as the launcher says it: for what is said before MPI can be asked. True without one.

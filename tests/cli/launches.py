@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import mpirun  # noqa: E402
 
 GOOD, INCOMPLETE, SKIPPED = 0, 4, 77
+NOBODY_READS = os.path.join(HERE, "..", "support", "nobody_reads.py")
 DIES = "the launcher of this MPI dies when it is to start several programs"
 options = None
 
@@ -203,6 +204,19 @@ class WrongLauncher(Job):
             self.assertTrue(os.path.exists(self.path("run.rfn")), done.stderr[-800:])
             for name in os.listdir(self.folder):
                 os.remove(self.path(name))
+
+    def test_opened_by_the_program(self):
+        """The recorder says so, also where nobody reads it: the ranks end with the status for it, not by SIGPIPE."""
+        if not options.others:
+            self.skipTest("one MPI only")
+        other, folder = options.others
+        command = self.record("-o", self.path("run.rfn")) + [os.path.join(folder, "late_mpi"), "global"]
+        for wrapper, lines in (([], 1), ([sys.executable, NOBODY_READS], 0)):
+            done = mpirun.run_job(options.mpi, 2, command, 60, [], {"REFRAIN_LIBRARY_PATH": options.libraries},
+                                  cwd=self.folder, wrapper=wrapper)
+            self.assertEqual(done.status, 5, done.stderr[-800:])
+            self.assertEqual(done.stderr.count(b"say `refrain record --mpi %s`" % other.encode()), lines)
+            self.assertEqual(os.listdir(self.folder), [])
 
     def test_python_of_the_other_mpi(self):
         """mpi4py is of one MPI, whatever launcher starts it."""

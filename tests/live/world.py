@@ -23,6 +23,7 @@ import mpirun  # noqa: E402
 import expectations  # noqa: E402
 from expectations import expect  # noqa: E402
 
+NOBODY_READS = os.path.join(HERE, "..", "support", "nobody_reads.py")
 RANKS = 4
 LIMIT_S = 300
 SKIPPED = 77
@@ -201,6 +202,11 @@ def check_missing(plain):
            "no program: status %d: %s" % (run.status, run.err[-300:]))
     done = subprocess.run([options.refrain, "live", "analyze"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     expect(done.returncode == 2 and b"a place in a job" in done.stderr, "no launcher: %s" % done.stderr.decode())
+    if options.mpi == "mpich":  # whose MPI_Abort gets SIGPIPE for a line of its own
+        return
+    record = [sys.executable, NOBODY_READS, options.refrain, "record", "-o", "p.rfn", "--live", "--", options.program]
+    run = Run("without live, unread", beside=[*analysers(), mpirun.Beside(other)], command=[*record, "end"])
+    expect(run.status == 2, "nobody reads that a program is without --live: status %d" % run.status)
 
 
 def check_refused():

@@ -40,7 +40,7 @@ void end_if_some_are_missing(int rank, int size) {
   const RecordedRanks found = look_for_recorded(rank, size, LaunchBoard::kLive);
   if (found.are != Are::kSome && found.are != Are::kWithoutUs) return;
   const bool is_first = found.are == Are::kWithoutUs || found.ranks.front() == rank;
-  if (is_first) std::fputs(kNotAllLive, stderr);
+  if (is_first) std::fprintf(stderr, "refrain: %s\n", kNotAllLive);
   wait_to_abort(is_first);
   mpi_runtime::abort_job(kUsage);
 }
@@ -88,7 +88,8 @@ void wait_for_ends(int programs, const std::string& folder) {
 bool enter(const mpi_runtime::LiveRole& role, mpi_runtime::LivePartitions* found) {
   announce_rank(LaunchBoard::kLive, Begins::kAsAnalyser);
   if (const Conflict conflict = find_sessions_beside_analyser(); conflict != Conflict::kNone) {
-    if (conflict == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
+    if (conflict == Conflict::kSayIt)
+      std::fprintf(stderr, "refrain: %s\n", kSessionsBesideAnalyser);
     wait_to_abort(conflict == Conflict::kSayIt);
     mpi_runtime::abort_without_world(kUsage);
   }

@@ -21,6 +21,7 @@
 #include "tracer/state/live_world.h"
 #include "tracer/state/peers.h"
 #include "tracer/state/slow_path_reasons.h"
+#include "tracer/state/survive_sigpipe.h"
 
 namespace refrain::tracer {
 
@@ -66,6 +67,7 @@ bool JoinLimit::has_said_ = false;
 void JoinLimit::time_is_over(int, siginfo_t*, void*) {
   if (has_said_) _exit(1);
   has_said_ = true;
+  const SurviveSigpipe survive;
   if (write(STDERR_FILENO, line_, length_) < 0) _exit(1);
   timespec passed_on{};
   passed_on.tv_sec = base::kPassedOn.count();
@@ -173,7 +175,7 @@ void about_to_begin_session() {
 
 bool is_session_beside_analyser() {
   if (g_conflict == Conflict::kNone) return false;
-  if (g_conflict == Conflict::kSayIt) std::fputs(kSessionsBesideAnalyser, stderr);
+  if (g_conflict == Conflict::kSayIt) say("%s", kSessionsBesideAnalyser);
   wait_to_abort(g_conflict == Conflict::kSayIt);
   return true;
 }

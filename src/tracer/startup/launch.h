@@ -39,13 +39,13 @@ enum class LaunchBoard : uint8_t { kRecorded, kLive };
 
 // What a rank says that misses some of the latter.
 inline constexpr const char* kNotAllLive =
-    "refrain: a rank of the job takes no part in its analysis: start every program beside `refrain "
-    "live analyze` with `refrain record --live`. The job ends.\n";
+    "a rank of the job takes no part in its analysis: start every program beside `refrain live "
+    "analyze` with `refrain record --live`. The job ends.";
 
 // Said where a program begins with a session beside an analyser (docs/decisions/0213).
 inline constexpr const char* kSessionsBesideAnalyser =
-    "refrain: a program that uses MPI sessions before MPI_Init cannot run in one job with `refrain "
-    "live analyze`: record it without an analyser. The job ends.\n";
+    "a program that uses MPI sessions before MPI_Init cannot run in one job with `refrain live "
+    "analyze`: record it without an analyser. The job ends.";
 
 // How a rank begins.
 enum class Begins : uint8_t { kWithWorld, kWithSession, kAsAnalyser };

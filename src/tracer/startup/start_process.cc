@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,6 +15,7 @@
 #include "tracer/paths/path_check.h"
 #include "tracer/startup/launch.h"
 #include "tracer/startup/launcher.h"
+#include "tracer/state/complain.h"
 #include "tracer/state/process.h"
 #include "tracer/state/slow_path_reasons.h"
 #include "tracer/symbolic/buffers.h"
@@ -89,7 +89,7 @@ void leave_if_other_mpi() {
   const std::string line = line_on_other_mpi();
   if (line.empty()) return;
   const bool says = is_to_say();
-  if (says) std::fputs(line.c_str(), stderr);
+  if (says) say("%s", line.c_str());
   // Who has said it must still be there when the next one asks whether it is to.
   wait_to_abort(says);
   std::exit(kUnsupported);

@@ -58,7 +58,7 @@ void end_if_some_are_missing(int rank, int size) {
   const RecordedRanks found = look_for_recorded(rank, size, LaunchBoard::kLive);
   if (found.are != Are::kSome && found.are != Are::kWithoutUs) return;
   const bool is_first = found.are == Are::kWithoutUs || found.ranks.front() == rank;
-  if (is_first) std::fputs(kNotAllLive, stderr);
+  if (is_first) say("%s", kNotAllLive);
   wait_to_abort(is_first);
   REFRAIN_REAL(PMPI_Abort)(MPI_COMM_WORLD, kUsage);
 }
