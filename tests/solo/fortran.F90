@@ -24,10 +24,11 @@ program fortran
   integer :: rank, nranks, ierr, to, from, i, count, total
 #if defined(USE_F08)
   type(MPI_Comm) :: grid, row
+  type(MPI_Datatype) :: types(8)
 #else
-  integer :: grid, row
+  integer :: grid, row, types(8)
 #endif
-  integer :: matrix(8, 6), line(8), tall(100), place(2)
+  integer :: matrix(8, 6), line(8), tall(100), place(2), each(8), places(8)
   double precision :: began, took, sums(3), parts(3)
   logical :: flag
 
@@ -90,6 +91,19 @@ program fortran
   call MPI_Neighbor_alltoallw(line, [2], [0_MPI_ADDRESS_KIND], [MPI_INTEGER], tall, [2], [0_MPI_ADDRESS_KIND], &
                               [MPI_INTEGER], grid, ierr)
   print '(a,i0,a,2(1x,i0))', 'rank ', rank, ' beside', tall(1:2)
+  call MPI_Comm_free(grid, ierr)
+
+  ! The datatypes of all ranks, as many as the communicator has; Open MPI's Fortran layer does not ask.
+  each = 1
+  places = [(4 * i, i = 0, 7)]
+  types = MPI_INTEGER
+  call MPI_Alltoallw(line, each, places, types, tall, each, places, types, MPI_COMM_WORLD, ierr)
+  call MPI_Comm_split(MPI_COMM_WORLD, merge(0, 1, rank < 2), -rank, grid, ierr)
+  call MPI_Ialltoallw(line, each, places, types, tall(4), each, places, types, grid, requests(1), ierr)
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, ierr)
+  print '(a,i0,a,5(1x,i0))', 'rank ', rank, ' all to all', tall(1:3), tall(4:5 - rank / 2)
+  call MPI_Alltoallw(MPI_IN_PLACE, each, places, types, tall, each, places, types, grid, ierr)
+  print '(a,i0,a,2(1x,i0))', 'rank ', rank, ' in place', tall(1:2 - rank / 2)
   call MPI_Comm_free(grid, ierr)
 
   call MPI_Irecv(tall, 4, MPI_INTEGER, from, 3, MPI_COMM_WORLD, requests(1), ierr)

@@ -49,6 +49,9 @@ void missing_function() {}
 
 extern "C" {
 
+// What stands for an entry point that the library has; nobody defines it who is behind the library.
+__attribute__((weak, visibility("hidden"))) void* refrain_fortran_instead_of(void* found);
+
 // Where the trampolines jump to; at first the code that calls refrain_resolve_fortran.
 extern __attribute__((visibility("hidden"))) void* refrain_fortran_slots[];
 // The trampoline of each slot.
@@ -66,6 +69,7 @@ __attribute__((visibility("hidden"), used)) void* refrain_resolve_fortran(uint64
     std::fprintf(stderr, "refrain: the MPI library has no %%s: the call does nothing\\n", kNames[index]);
     found = reinterpret_cast<void*>(&missing_function);
   }
+  if (refrain_fortran_instead_of != nullptr) found = refrain_fortran_instead_of(found);
   __atomic_store_n(&refrain_fortran_slots[index], found, __ATOMIC_RELEASE);
   return found;
 }

@@ -225,17 +225,25 @@ bool Player::topology_beside(Frame& frame) {
   return true;
 }
 
+std::optional<Communicator> Player::communicator_of(uint64_t comm) {
+  if (const Object* const object = objects_.find(ParamKind::kComm, comm);
+      object != nullptr && !object->is_predefined)
+    return trace_->communicator(object->definition, options_.rank);
+  return trace_->world(options_.rank);
+}
+
+uint64_t Player::partners_of(uint64_t comm) {
+  if (comm == key_of(MPI_COMM_SELF)) return 1;
+  const auto known = communicator_of(comm);
+  if (!known) return 0;
+  return known->is_inter ? known->remote_size() : known->size();
+}
+
 // Calls that the trace does not have. False: it cannot be answered.
 bool Player::answer_beside(Frame& frame) {
   ++counts_.beside;
   if (conversions(frame) || statuses(frame)) return true;
-  const auto comm = [&]() -> std::optional<Communicator> {
-    const uint64_t key = frame.given.key(0);
-    if (const Object* const object = objects_.find(ParamKind::kComm, key);
-        object != nullptr && !object->is_predefined)
-      return trace_->communicator(object->definition, options_.rank);
-    return trace_->world(options_.rank);
-  };
+  const auto comm = [&] { return communicator_of(frame.given.key(0)); };
   switch (frame.meaning.plain) {
     case mpi::kMPI_Initialized: frame.given.put(0, 0, 1); return true;
     case mpi::kMPI_Finalized: frame.given.put(0, 0, is_over_ ? 1 : 0); return true;

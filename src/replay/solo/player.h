@@ -85,6 +85,8 @@ class Player {
   uint64_t answer_fortran(Entry& entry, uint64_t* words, uintptr_t site, size_t value_bytes);
   double wtime();
   Objects& objects() { return objects_; }
+  // Ranks that a rank of the communicator exchanges with in a collective call.
+  uint64_t partners_of(uint64_t comm);
   // A generalised request whose functions are Fortran's.
   void mark_fortran(uint64_t request);
   // At the end of the process.
@@ -304,6 +306,7 @@ class Player {
 
   // ---- local.cc ----
   void do_by_hand(Frame& frame);
+  std::optional<Communicator> communicator_of(uint64_t comm);
   bool answer_beside(Frame& frame);
   bool topology_beside(Frame& frame);
   std::optional<uint64_t> length_in_next(Thread& thread, std::string_view param);
