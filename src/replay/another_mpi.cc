@@ -28,7 +28,7 @@ int64_t Engine::tag_of(int64_t recorded) {
   if (recorded <= plan::kLeastTagBound) return recorded;
   if (tags_ == nullptr) tags_ = std::make_unique<plan::TagMap>(trace_, unused_tag());
   const int64_t tag = tags_->of(recorded);
-  if (tag != recorded) ++counts_.tags;
+  if (tag != recorded && tag >= 0) ++counts_.tags;
   return tag;
 }
 

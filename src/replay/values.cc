@@ -132,7 +132,10 @@ base::Status Engine::prepare_status(const Frame& frame, size_t i, Slot& slot) {
     return static_cast<int>(known.ok() ? *known : 0);
   };
   if (value.kind != ValueKind::kStatus) return base::Done{};
-  const int tag = static_cast<int>(tag_of(number(value.tag())));
+  // One that no message has, such as in the status of an operation on a file, has no other either.
+  const int recorded = number(value.tag());
+  const auto other = static_cast<int>(tag_of(recorded));
+  const int tag = other < 0 ? recorded : other;
   const auto known = statuses_.find({number(value.source()), tag});
   MPI_Status status{};
   status.MPI_SOURCE = number(value.source());

@@ -25,8 +25,11 @@ int main(int argc, char** argv) {
      path, "|MPI_MODE_CREATE|MPI_MODE_RDWR", MPI_INFO_NULL, f);
   const MPI_Offset at = 16 * rank;
   DO(MPI_File_set_size(f, 16 * size), "fh:F size:i", f, 16 * size);
+  st.MPI_SOURCE = 0, st.MPI_TAG = 1 << 30;  // ROMIO leaves them as they are
   DO(MPI_File_write_at_all(f, at, out, 4, MPI_INT, &st), "fh:F offset:l count:i datatype:D", f,
      (long long)at, 4, MPI_INT);
+  int count;
+  DO(MPI_Get_count(&st, MPI_INT, &count), "datatype:D count:i", MPI_INT, 4);
   DO(MPI_File_sync(f), "fh:F", f);
   L_Barrier(W);
   const MPI_Offset next = 16 * ((rank + 1) % size);
