@@ -132,7 +132,8 @@ base::Result<MessageLogs> read_message_logs(
     const std::function<void(uint64_t, uint64_t)>& progress) {
   const auto run = run_of(trace);
   if (!run)
-    return base::fail("this run has no message logs; record it with --messages all", trace_path);
+    return base::unsupported("there are no message logs of this run: record with --messages all",
+                             trace_path);
   MessageLogs out;
   out.folder = message_folder(trace_path);
   std::error_code error;

@@ -61,7 +61,8 @@ base::Status check_log(const Trace& trace, const SoloArguments& options, Rank ra
   if (access(path.c_str(), F_OK) != 0) {
     const std::string logged = logged_ranks(options.trace);
     if (logged.empty())
-      return base::fail("no rank has a message log: record with --messages all", options.trace);
+      return base::unsupported("no rank has a message log: record with --messages all",
+                               options.trace);
     return base::fail(
         "rank " + std::to_string(rank) + " has no message log; those that have: " + logged,
         options.trace);

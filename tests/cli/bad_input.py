@@ -412,6 +412,8 @@ class Damage(Folder):
                       ["--explain", "late_sender:99"], ["--explain", "late_sender::nowhere.c:1"]):
             one_line(self, refrain("waits", path, *words), USAGE)
         self.assertIn("no times of single calls", one_line(self, refrain("waits", path), UNSUPPORTED))
+        self.assertIn("no message log", one_line(self, refrain("messages", path), UNSUPPORTED))
+        self.assertIn("no POSIX calls", one_line(self, refrain("profile", path, "--posix"), UNSUPPORTED))
 
     def test_closed_output(self):
         """`refrain dump | head` is no error to shout about."""
