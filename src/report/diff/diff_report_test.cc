@@ -65,6 +65,15 @@ TEST_F(DiffReport, TextNamesWhatChanged) {
   EXPECT_TRUE(has(text, "good    calls@app+0x10<>0: 40 -> 40 (=)")) << text;
 }
 
+TEST_F(DiffReport, NoiseIsNoNumberBeyondTheTimes) {
+  diff_.before.time_ns = 2e9;
+  diff_.after.time_ns = 1e9;
+  diff_.time_noise_ns = 1.5e9;
+  EXPECT_TRUE(has(diff_text(view()), "-50.0 %, within the noise of 1.50 s")) << diff_text(view());
+  diff_.time_noise_ns = 2.5e9;
+  EXPECT_TRUE(has(diff_text(view()), "-50.0 %, within the noise, which may be all of it"));
+}
+
 TEST_F(DiffReport, JsonHasEverything) {
   const auto json = nlohmann::json::parse(diff_json(view({"bytes>5%"})));
   EXPECT_EQ(json["same"], false);

@@ -34,6 +34,14 @@ std::string time_numbers(const Measure& m) {
                      text::duration_text(text::rounded(m.noise)));
 }
 
+// A noise that is larger than both values says nothing as a number.
+std::string noise_text(const Measure& m, bool is_within, std::string_view unit) {
+  if (is_within && m.noise > std::max(m.before, m.after))
+    return ", within the noise, which may be all of it";
+  return fmt::format(", {} the noise of {}", is_within ? "within" : "past",
+                     amount_text(m.noise, unit));
+}
+
 Words only_in(const Words& a, const Words& b) {
   Words out;
   for (const std::string& word : a)
@@ -179,8 +187,7 @@ std::vector<TotalRow> DiffRows::totals() {
     row(name, a, b, "ns");
     const Measure m{a, b, noise};
     if (a == b) return;
-    out.back().change += fmt::format(", {} the noise of {}", m.is_noise() ? "within" : "past",
-                                     text::duration_text(text::rounded(noise)));
+    out.back().change += noise_text(m, m.is_noise(), "ns");
   };
   row("calls", d.before.calls, d.after.calls, "");
   if (d.before.polls > 0 || d.after.polls > 0) row("polls", d.before.polls, d.after.polls, "");
@@ -360,8 +367,7 @@ std::string verdict_text(const analysis::diff::Verdict& v) {
   std::string out =
       text::printable(v.threshold.text) + ": " + arrow_text(v.value.before, v.value.after, unit);
   if (v.value.noise > 0 && (v.is_in_noise || v.is_crossed))
-    out += fmt::format(", {} the noise of {}", v.is_in_noise ? "within" : "past",
-                       amount_text(v.value.noise, unit));
+    out += noise_text(v.value, v.is_in_noise, unit);
   return out;
 }
 
