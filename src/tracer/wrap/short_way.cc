@@ -11,8 +11,8 @@
 
 namespace refrain::tracer {
 
-// Budget: 50 instructions, and what the grammar takes at the end of a symbol. No call of a function
-// but the last, so that nothing is saved on the stack.
+// Budget: 50 instructions, and what the grammar takes at the end of a symbol. Functions are
+// called at its end only: else all that is needed behind a call is saved on the stack first.
 void CallScope::again(CallMemo& memo) {
   RecordedThread& l = *location_;
   // Whoever jumps out of here must be noticed; the fences keep both stores where they are.
