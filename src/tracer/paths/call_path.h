@@ -36,7 +36,12 @@ class CallPaths {
     if (unloads_ != unloads()) [[unlikely]]
       forget(process);
     const SeenPath* const known = latest_[place_slot(call)];
-    if (known != nullptr && known->still_holds(call.address, call.frame)) return *known;
+    if (known != nullptr) {
+      if (known->still_holds(call.address, call.frame)) return *known;
+      if (const SeenPath* const path = known->holding_through_python(call.address, call.frame);
+          path != nullptr)
+        return *path;
+    }
     return unwind_path(process, stack, call);
   }
 

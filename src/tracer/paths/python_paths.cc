@@ -72,15 +72,17 @@ const SeenPath& PythonPaths::find(Process& process, SeenPath& native) {
   const uintptr_t address = native.python->address;
   const uint64_t key = native.python->key ^ (top.code >> 3) ^ top.instruction;
   Known*& latest = latest_[mixed(key, 0) >> kShift];
-  if (latest != nullptr && latest->path.still_holds(address, native.frame)) return latest->path;
-  Known*& place = known_[slot_by_frames(process, native)];
-  if (place != nullptr && place->path.still_holds(address, native.frame)) {
+  if (latest == nullptr || !latest->path.still_holds(address, native.frame)) {
+    Known*& place = known_[slot_by_frames(process, native)];
+    if (place == nullptr || !place->path.still_holds(address, native.frame)) {
+      const SeenPath& path = read(process, native, place);
+      latest = place;
+      if (place == nullptr || &path != &place->path) return path;
+    }
     latest = place;
-    return place->path;
   }
-  const SeenPath& path = read(process, native, place);
-  latest = place;
-  return path;
+  native.python->latest = &latest->path;
+  return latest->path;
 }
 
 // 0 where the frames cannot be told, which read() says again.

@@ -28,6 +28,8 @@ struct SeenPath {
       return python != nullptr && holds_in_python(from, at);
     return words_hold(words);
   }
+  // Whether the path through Python that had this one's stack last still holds; null: it does not.
+  const SeenPath* holding_through_python(uintptr_t from, uintptr_t at) const;
   // As far as the first `count` words can tell.
   bool still_holds(uintptr_t from, uintptr_t at, uint32_t count) const {
     return address == from && frame == at && words_hold(count);
@@ -63,11 +65,18 @@ struct SeenPython {
   uint32_t site[SeenPath::kMaxDepth];
   uint32_t words = 0;  // of the stack, until it comes to the interpreter
   uint64_t key = 0;    // of those words
+  // The path through Python that a call with this stack had last; any one, as it is asked itself.
+  const SeenPath* latest = nullptr;
   python::SeenFrames frames;
 };
 
 inline bool SeenPath::leads_through_python(uintptr_t from, uintptr_t at) const {
   return python != nullptr && python->address == from && frame == at && words_hold(words);
+}
+
+inline const SeenPath* SeenPath::holding_through_python(uintptr_t from, uintptr_t at) const {
+  if (python == nullptr || python->latest == nullptr) return nullptr;
+  return python->latest->still_holds(from, at) ? python->latest : nullptr;
 }
 
 inline void SeenPath::forget() {
