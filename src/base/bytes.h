@@ -38,6 +38,7 @@ class ByteWriter {
   void put_u32(uint32_t v) { put_fixed(v, 4); }
   void put_u64(uint64_t v) { put_fixed(v, 8); }
   void put_varint(uint64_t v) {
+    if (v < 0x80) return put_u8(static_cast<uint8_t>(v));  // as most are
     uint8_t tmp[10];
     const auto length = static_cast<size_t>(write_varint(tmp, v) - tmp);
     if (length > sizeof tmp) __builtin_unreachable();  // GCC 12 would warn of what cannot be
@@ -77,20 +78,18 @@ class ByteReader {
   std::string_view rest() const { return bytes_.substr(pos_); }
   void fail() { ok_ = false, pos_ = bytes_.size(); }
 
-  uint8_t u8() { return static_cast<uint8_t>(fixed(1)); }
+  uint8_t u8() {
+    if (at_end()) [[unlikely]]
+      return fail(), 0;
+    return static_cast<uint8_t>(bytes_[pos_++]);
+  }
   uint16_t u16() { return static_cast<uint16_t>(fixed(2)); }
   uint32_t u32() { return static_cast<uint32_t>(fixed(4)); }
   uint64_t u64() { return fixed(8); }
   uint64_t varint() {
-    uint64_t v = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (at_end()) return fail(), 0;
-      const auto b = static_cast<uint8_t>(bytes_[pos_++]);
-      if (shift == 63 && b > 1) return fail(), 0;  // would not fit 64 bits
-      v |= static_cast<uint64_t>(b & 0x7f) << shift;
-      if (b < 0x80) return v;
-    }
-    return fail(), 0;
+    if (pos_ < bytes_.size() && static_cast<uint8_t>(bytes_[pos_]) < 0x80) [[likely]]
+      return static_cast<uint8_t>(bytes_[pos_++]);
+    return varint_of_several();
   }
   int64_t zigzag() { return unzigzag(varint()); }
   // A count that must not exceed `limit` nor, at one byte an item, what is left: so that a hostile
@@ -102,7 +101,7 @@ class ByteReader {
   }
   std::string_view bytes(size_t n) {
     if (n > remaining()) return fail(), std::string_view();
-    const std::string_view s = bytes_.substr(pos_, n);
+    const std::string_view s(bytes_.data() + pos_, n);
     pos_ += n;
     return s;
   }
@@ -113,6 +112,18 @@ class ByteReader {
   }
 
  private:
+  // Out of line: the callers' loops stay small.
+  [[gnu::noinline]] uint64_t varint_of_several() {
+    uint64_t v = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (at_end()) return fail(), 0;
+      const auto b = static_cast<uint8_t>(bytes_[pos_++]);
+      if (shift == 63 && b > 1) return fail(), 0;  // would not fit 64 bits
+      v |= static_cast<uint64_t>(b & 0x7f) << shift;
+      if (b < 0x80) return v;
+    }
+    return fail(), 0;
+  }
   uint64_t fixed(size_t n) {
     const std::string_view s = bytes(n);
     uint64_t v = 0;
