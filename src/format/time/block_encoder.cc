@@ -251,18 +251,22 @@ void BlockEncoder::Impl::write(std::string& bytes, BlockCoding coding) {
 
 void BlockEncoder::Impl::write_plainly(std::string& bytes) const {
   constexpr size_t kMost = 20;  // bytes of a call
-  const size_t begin = bytes.size();
-  bytes.resize(begin + kMost * calls.size());
-  auto* const first = reinterpret_cast<uint8_t*>(bytes.data() + begin);
-  uint8_t* at = first;
+  // By way of a small piece: a string that is made longer is filled with zeros first.
+  uint8_t piece[512];
+  uint8_t* at = piece;
+  const auto append = [&] {
+    bytes.append(reinterpret_cast<const char*>(piece), static_cast<size_t>(at - piece));
+    at = piece;
+  };
   uint64_t end = calls.front().begin_ns;
   for (const TimedCall& call : calls) {
+    if (at > piece + sizeof piece - kMost) append();
     if (&call != &calls.front())
       at = base::write_varint(at, base::zigzag(static_cast<int64_t>(call.begin_ns - end)));
     at = base::write_varint(at, call.end_ns - call.begin_ns);
     end = call.end_ns;
   }
-  bytes.resize(begin + static_cast<size_t>(at - first));
+  append();
 }
 
 BlockEncoder::BlockEncoder(TimeSpec spec) : impl_(new Impl(std::move(spec))) {}

@@ -38,10 +38,8 @@ double CallTimes::ns_per_tick(const Process& p) {
   return ns_per_tick_;
 }
 
-uint64_t CallTimes::to_ns(const Process& p, uint64_t ticks) {
-  // Times count from the begin of MPI_Init, on every rank.
-  if (!p.initialized || ticks <= p.init_ticks) return 0;
-  return static_cast<uint64_t>(static_cast<double>(ticks - p.init_ticks) * ns_per_tick(p));
+CallTimes::Scale CallTimes::scale(const Process& p) {
+  return {p.initialized ? p.init_ticks : UINT64_MAX, p.initialized ? ns_per_tick(p) : 0};
 }
 
 void CallTimes::begin_clock(Process& p, const RankComm& all) {

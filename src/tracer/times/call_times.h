@@ -48,8 +48,19 @@ class CallTimes {
   // The clock's rate as it was when times were first asked for: what is encoded must not jump when
   // the rate gets better known. The clock points set it right.
   double ns_per_tick(const Process& process);
-  // Since the begin of MPI_Init; what came before has no time of its own.
-  uint64_t to_ns(const Process& process, uint64_t ticks);
+  // Of many moments.
+  struct Scale {
+    uint64_t begin_ticks;  // UINT64_MAX: MPI_Init has not begun
+    double ns_per_tick;
+    // Since the begin of MPI_Init; what came before has no time of its own.
+    uint64_t to_ns(uint64_t ticks) const {
+      if (ticks <= begin_ticks) return 0;
+      return static_cast<uint64_t>(static_cast<int64_t>(
+          static_cast<double>(static_cast<int64_t>(ticks - begin_ticks)) * ns_per_tick));
+    }
+  };
+  Scale scale(const Process& process);
+  uint64_t to_ns(const Process& process, uint64_t ticks) { return scale(process).to_ns(ticks); }
 
   // From REFRAIN_CLOCK_INTERVAL, in seconds.
   static uint64_t clock_interval_from_environment();

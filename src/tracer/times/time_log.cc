@@ -124,9 +124,10 @@ void TimeLog::drop() {
   kept_ = copy_ = {};
 }
 
-// The reader of a spool takes the row to be empty when its calls are in the blocks.
+// The reader of a spool takes the row to be empty when its calls are in the blocks: up to the first
+// that is none.
 void TimeLog::clear_row() {
-  std::memset(static_cast<void*>(row_), 0, static_cast<size_t>(end_ - row_) * sizeof *row_);
+  for (TimedCall* c = row_; c != next_; ++c) c->terminal = 0;
   next_ = row_;
   end_ = row_end_;
   if (chunk_ == nullptr || stopped_) return;
@@ -168,6 +169,7 @@ void TimeLog::flush(Location& l) {
 // once one has stayed, all later ones stay too, so that their order is kept.
 void TimeLog::encode(Location& l) {
   const Process& p = *l.process;
+  const CallTimes::Scale scale = p.times->scale(p);
   calls_.clear();
   for (const TimedCall* c = row_; c != next_; ++c) {
     const uint32_t terminal =
@@ -176,8 +178,7 @@ void TimeLog::encode(Location& l) {
     if (coding_ != format::BlockCoding::kPlain)
       encoder_.set_call(terminal, static_cast<uint16_t>(c->call));
     if (exact_ != nullptr) exact_->set_call(terminal, static_cast<uint16_t>(c->call));
-    calls_.push_back(
-        {terminal, p.times->to_ns(p, c->begin_ticks), p.times->to_ns(p, c->end_ticks)});
+    calls_.push_back({terminal, scale.to_ns(c->begin_ticks), scale.to_ns(c->end_ticks)});
   }
   if (exact_ != nullptr) copy_.blocks.push_back(exact_->encode(calls_, copy_.bytes, coding_));
   const format::TimeBlock block = encoder_.encode(calls_, kept_.bytes, coding_);
