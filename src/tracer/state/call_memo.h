@@ -25,8 +25,9 @@ struct SeenPath;
 // Duration statistics, in ticks of the clock.
 struct TerminalStats {
   static constexpr unsigned kBuckets = 64;
-  static unsigned bucket(uint64_t ticks) {
-    return static_cast<unsigned>(std::countl_zero(ticks | 1)) ^ (kBuckets - 1);
+  static unsigned bucket(uint64_t ticks) { return bucket_of_some(ticks | 1); }
+  static unsigned bucket_of_some(uint64_t ticks) {  // not 0
+    return static_cast<unsigned>(__builtin_clzll(ticks)) ^ (kBuckets - 1);
   }
 
   uint64_t count = 0;
@@ -73,10 +74,13 @@ struct alignas(64) CallMemo {
   // False: all but its bucket, which count_beside() is to count. What takes 2^kMostTicksBits or
   // longer is never in the window.
   bool count_in_window(uint64_t ticks) {
+    return count_in_window(ticks, TerminalStats::bucket(ticks));
+  }
+  bool count_in_window(uint64_t ticks, unsigned bucket) {
     sum_ticks += ticks;
     if (ticks < min_ticks) min_ticks = ticks;
     if (ticks > max_ticks) max_ticks = ticks;
-    const unsigned at = TerminalStats::bucket(ticks) - window_begin;
+    const unsigned at = bucket - window_begin;
     return at < kWindow && ++window[at] != 0;
   }
   void count_beside(uint64_t ticks);

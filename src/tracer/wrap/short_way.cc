@@ -18,9 +18,11 @@ void CallScope::again(CallMemo& memo) {
   // Whoever jumps out of here must be noticed; the fences keep both stores where they are.
   l.in_recorder = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const uint64_t ticks = duration();
+  const uint64_t ticks = end_ticks_ - begin_ticks_;
+  if (static_cast<int64_t>(ticks) <= 0) [[unlikely]]
+    return again_beside(memo, 0);
   count_time(l, ticks);
-  if (!memo.count_in_window(ticks)) [[unlikely]]
+  if (!memo.count_in_window(ticks, TerminalStats::bucket_of_some(ticks))) [[unlikely]]
     return again_beside(memo, ticks);
   static_assert(CallMemo::kMostTicksBits <= 32);
   if (l.spool.try_push_short(static_cast<uint32_t>(l.grammar.expected()), ticks)) [[likely]]
@@ -31,9 +33,15 @@ void CallScope::again(CallMemo& memo) {
   l.in_recorder = false;
 }
 
+// Of a duration that the window has no place for, or of none, as simulated calls may have.
 [[gnu::noinline, gnu::cold]] void CallScope::again_beside(CallMemo& memo, uint64_t ticks) {
   RecordedThread& l = *location_;
-  memo.count_beside(ticks);
+  if (ticks == 0) {
+    count_time(l, 0);
+    memo.count_one(0);
+  } else {
+    memo.count_beside(ticks);
+  }
   if (l.spool.try_push(static_cast<uint32_t>(l.grammar.expected()), ticks))
     l.grammar.append_expected();
   else
