@@ -5,7 +5,7 @@ usage: overhead.py [--out DIR] [--repeats N] [--only PART] [LIBRARY ...]
 
 Every table has the program without a tool, Refrain's wrappers alone (REFRAIN_RECORD=0), and Refrain
 as `refrain record` and `refrain record --timing exact` run it; and each LIBRARY, another tool for
-MPICH, preloaded into the same binaries. Times are medians of runs in turn: on a shared machine they
+MPICH, preloaded into the same binaries. Nanoseconds are also those of `refrain record --callpath 1`. Times are medians of runs in turn: on a shared machine they
 scatter, so look at ratios and at instructions first. The targets are for orientation; the exit
 status does not depend on them.
 
@@ -143,6 +143,8 @@ def loop_times(text):
 
 
 def cost_in_ns(tools, arguments, folder):
+    # What the call path costs, known or new: the difference between this one and `refrain`.
+    tools = [*tools, Tool("site only", environment={"REFRAIN_CALLPATH": "1"}, record=True)]
     command = [common.compile_program("overhead", folder), str(arguments.iterations)]
 
     def measure(tool):

@@ -2,7 +2,7 @@
 """Bytes of trace for programs whose communication is regular, for some that are not, and for one that
 never repeats.
 
-usage: size.py [--out DIR] [--quick] [--against FILE]      writes DIR/size.csv
+usage: size.py [--out DIR] [--quick] [--against FILE] [--estimate]      writes DIR/size.csv
 
 Exit status 3 past a target. With --against, an earlier table (bench/results/size.csv is the one of this
 version): when that one is past a target, or when a trace has grown but for durations, which a busy machine
@@ -13,7 +13,9 @@ ranks, without times of single calls. `calls_there` says how many calls they tra
 program makes, as that one also asked for the time. Where nobody ran the peers on a program, the table says
 "not measured here", and there is nothing to compare. `of_pilgrim` is this version's file, statistics of
 durations included, over Pilgrim's, which has none; `structure_of_pilgrim` leaves out here what Pilgrim does
-not keep either: statistics and totals.
+not keep either: statistics and totals. With --estimate (minutes) there is also what Pilgrim's published layout takes
+for the calls of each trace (pilgrim_bytes.py), and both ratios to that: where Pilgrim was measured, they show how far
+the estimate can be believed.
 """
 
 import argparse
@@ -22,6 +24,7 @@ import json
 import sys
 
 import common
+import pilgrim_bytes
 
 # program, ranks -> calls that the peers traced, bytes of Pilgrim, EZTrace and Extrae
 PEERS = {
@@ -56,7 +59,8 @@ ROWS = [
     ("CG on an unstructured mesh, 30 iterations", "size_unstructured", 30, 64, 25_900),
 ]
 kHeader = ["workload", "ranks", "calls", "bytes", "structure", "calls_there", "pilgrim", "eztrace", "extrae",
-           "of_pilgrim", "structure_of_pilgrim", "target", "good"]
+           "of_pilgrim", "structure_of_pilgrim", "target", "good", "pilgrim_estimated", "of_estimate",
+           "structure_of_estimate"]
 kNotMeasured = "not measured here"
 kMaxQuickRanks = 16
 kNames = 160  # bytes that longer names may take
@@ -79,6 +83,12 @@ def beside_peers(name, ranks, size, structure):
     calls, pilgrim, eztrace, extrae = PEERS[name, ranks]
     return [*("-" if value is None else value for value in (calls, pilgrim, eztrace, extrae)),
             f"{size / pilgrim:.3f}", f"{structure / pilgrim:.3f}"]
+
+
+def beside_estimate(trace, size, structure):
+    common.progress(f"{trace.name}: what Pilgrim would keep")
+    estimated = pilgrim_bytes.estimate(trace).total
+    return [estimated, f"{size / estimated:.3f}", f"{structure / estimated:.3f}"]
 
 
 def largest(row):
@@ -108,6 +118,7 @@ def main():
     parser.add_argument("--out", default="build/bench")
     parser.add_argument("--quick", action="store_true", help="at most 16 ranks")
     parser.add_argument("--against", metavar="FILE", help="a table of before")
+    parser.add_argument("--estimate", action="store_true", help="with the bytes of Pilgrim's layout for each trace")
     parser.add_argument("--refrain", help="the program (./refrain)")
     arguments = parser.parse_args()
     folder = common.prepare(arguments.out, arguments.refrain)
@@ -123,14 +134,15 @@ def main():
         size = trace.stat().st_size
         calls, structure = common.info(trace)["calls"], structure_bytes(trace, size)
         results.append([workload, ranks, calls, size, structure, *beside_peers(name, ranks, size, structure),
-                        target, "yes" if size <= target else "no"])
+                        target, "yes" if size <= target else "no",
+                        *(beside_estimate(trace, size, structure) if arguments.estimate else ["-"] * 3)])
     common.progress("")
     common.print_table(kHeader, results)
     with open(folder / "size.csv", "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([kHeader, *results])
     print(f"written: {folder / 'size.csv'}")
     if not arguments.against:
-        return 0 if all(row[-1] == "yes" for row in results) else 3
+        return 0 if all(row[kHeader.index("good")] == "yes" for row in results) else 3
     complaints = grown(results, arguments.against)
     for complaint in complaints:
         print(complaint, file=sys.stderr)
