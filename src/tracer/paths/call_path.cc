@@ -17,36 +17,37 @@ namespace {
 // it, some frames of the C library and at most one of the program's start-up code.
 size_t without_start(const Walk& walk) {
   size_t end = walk.count;
-  if (end > 2 && walk.frames[end - 2].is_start) --end;
-  while (end > 1 && walk.frames[end - 1].is_start) --end;
+  if (end > 2 && walk.frames[end - 2].facts.is_start) --end;
+  while (end > 1 && walk.frames[end - 1].facts.is_start) --end;
   return end == walk.count ? walk.count : std::max<size_t>(end, 1);
 }
 
 // How many of the innermost `n` frames are not the recorder's.
 size_t without_own(const Walk& walk, size_t n) {
   size_t own = 0;
-  for (size_t i = 0; i < std::min(n, walk.count); ++i) own += walk.frames[i].is_own ? 1 : 0;
+  for (size_t i = 0; i < std::min(n, walk.count); ++i) own += walk.frames[i].facts.is_own ? 1 : 0;
   return n - own;
 }
 
 // The innermost `n` frames, as what later calls are compared with. Returns how many of the words
 // are those of the innermost `fewer` frames.
 uint32_t remember_words(const Walk& walk, size_t n, size_t fewer, SeenPath& seen) {
-  seen.words = 0;
-  uint32_t of_fewer = 0;
-  const auto add = [&](uintptr_t at) {
+  SeenPath::Word* const first = seen.word();
+  SeenPath::Word *to = first, *end_of_fewer = first;
+  const auto add = [&to](uintptr_t at) {
     const auto* const word = reinterpret_cast<const uintptr_t*>(at);
-    seen.word()[seen.words++] = {word, *word};
+    *to++ = {word, *word};
   };
   for (size_t i = 0; i < n; ++i) {
     const WalkedFrame& frame = walk.frames[i];
     if (frame.return_slot != 0) add(frame.return_slot);
-    if (i < fewer) of_fewer = seen.words;
+    if (i < fewer) end_of_fewer = to;
     if (i + 1 == n) break;  // what is further out is no part of the path
     if (frame.reads_pointer) add(frame.pointer_slot);
     if (frame.stored_slot != 0) add(frame.stored_slot);
   }
-  return of_fewer;
+  seen.words = static_cast<uint32_t>(to - first);
+  return static_cast<uint32_t>(end_of_fewer - first);
 }
 
 }  // namespace
@@ -160,9 +161,9 @@ CallPaths::Length CallPaths::sites_of(Process& p, const CallPlace& call, const W
   for (size_t i = 0; i < end && length.sites < depth; ++i) {
     const WalkedFrame& frame = walk.frames[i];
     length.frames = i + 1;
-    if (frame.is_own) continue;
-    sites[length.sites++] = frame.has_site
-                                ? frame.site
+    if (frame.facts.is_own) continue;
+    sites[length.sites++] = frame.facts.has_site
+                                ? frame.facts.site
                                 : ReturnAddresses::site_of(p, returns_.at(p, frame.return_address));
   }
   if (length.sites > 0) return length;

@@ -12,45 +12,43 @@ constexpr uintptr_t kWord = sizeof(uintptr_t);
 uintptr_t word_at(uintptr_t slot) { return *reinterpret_cast<const uintptr_t*>(slot); }
 
 #if defined(__x86_64__)
-// Where a walk is: in a function that goes on at the address in `slot`.
-struct Position {
-  uintptr_t sp, slot;
-  uintptr_t pointer_slot;  // of the frame pointer, while that function runs
-
-  // To the function that called it. False: where the rule leads to cannot be.
-  bool leave(const FrameRule& rule, uintptr_t lowest, uintptr_t stack_end, WalkedFrame& frame);
-};
-
-bool Position::leave(const FrameRule& rule, uintptr_t lowest, uintptr_t stack_end,
-                     WalkedFrame& frame) {
-  const auto is_slot = [&](uintptr_t at) {
-    return at >= lowest && at <= stack_end - kWord && at % kWord == 0;
-  };
-  const auto relative = [](uintptr_t base, int32_t offset) {
-    return base + static_cast<uintptr_t>(int64_t{offset});
-  };
-  const uintptr_t pointer = word_at(pointer_slot);
-  uintptr_t end = 0;
-  frame.reads_pointer = rule.how_end != FrameRule::End::kByStackPointer;
-  switch (rule.how_end) {
-    case FrameRule::End::kByStackPointer: end = relative(sp, rule.end); break;
-    case FrameRule::End::kByFramePointer: end = relative(pointer, rule.end); break;
-    case FrameRule::End::kStored:
-      frame.stored_slot = relative(pointer, rule.end);
-      if (!is_slot(frame.stored_slot)) return false;
-      end = word_at(frame.stored_slot);
-      break;
-    default: return false;
-  }
-  if (end <= sp || end > stack_end || !is_slot(end - kWord)) return false;
-  if (rule.how_pointer == FrameRule::Pointer::kByEnd)
-    pointer_slot = relative(end, rule.pointer);
-  else if (rule.how_pointer == FrameRule::Pointer::kByFramePointer)
-    pointer_slot = relative(pointer, rule.pointer);
-  sp = end;
-  slot = end - kWord;
-  return is_slot(pointer_slot);
+uintptr_t relative(uintptr_t base, int32_t offset) {
+  return base + static_cast<uintptr_t>(int64_t{offset});
 }
+
+// Where a walk is: in a function that goes on at the address right below `sp`.
+struct Position {
+  uintptr_t sp;
+  uintptr_t pointer_slot;        // of the frame pointer, while that function runs
+  const uintptr_t lowest, last;  // slots that may be read
+
+  bool is_slot(uintptr_t at) const { return at >= lowest && at <= last && at % kWord == 0; }
+  // To the function that called it. False: where the rule leads to cannot be.
+  [[gnu::always_inline]] bool leave(const FrameRule& rule, WalkedFrame& frame) {
+    uintptr_t end = relative(sp, rule.end), pointer = 0;
+    if (rule.how_end != FrameRule::End::kByStackPointer ||
+        rule.how_pointer == FrameRule::Pointer::kByFramePointer)
+      pointer = word_at(pointer_slot);
+    if (rule.how_end != FrameRule::End::kByStackPointer) {
+      frame.reads_pointer = true;
+      end = relative(pointer, rule.end);
+      if (rule.how_end == FrameRule::End::kStored) {
+        frame.stored_slot = end;
+        if (!is_slot(end)) return false;
+        end = word_at(end);
+      } else if (rule.how_end != FrameRule::End::kByFramePointer) {
+        return false;
+      }
+    }
+    // Above the slot that was there before, so not below the lowest.
+    if (end <= sp || end - kWord > last || end % kWord != 0) return false;
+    sp = end;
+    if (rule.how_pointer == FrameRule::Pointer::kKept) return true;
+    const bool is_by_end = rule.how_pointer == FrameRule::Pointer::kByEnd;
+    pointer_slot = relative(is_by_end ? end : pointer, rule.pointer);
+    return is_slot(pointer_slot);
+  }
+};
 #endif
 
 }  // namespace
@@ -60,27 +58,40 @@ bool walk_by_rules(Process& p, ReturnAddresses& returns, const StackBounds& stac
 #if defined(__x86_64__)
   walk.count = 0;
   walk.is_whole = false;
-  const uintptr_t lowest = call.wrapper;
+  const uintptr_t lowest = call.wrapper, innermost = call.frame + 2 * kWord;
   if (!stack.holds(lowest) || lowest % kWord != 0 || lowest + 2 * kWord > stack.end) return false;
-  Position at{lowest + 2 * kWord, lowest + kWord, lowest};
-  size_t own = 0;
+  Position at{lowest + 2 * kWord, lowest, lowest, stack.end - kWord};
+  size_t count = 0, in_path = 0;  // frames; those that are not the recorder's
+  const auto end = [&](bool is_whole) {
+    walk.count = count;
+    walk.is_whole = is_whole;
+    return count > 0;
+  };
   for (bool is_decided = false;;) {
-    const uintptr_t address = word_at(at.slot);
+    const uintptr_t address = word_at(at.sp - kWord);
     if (address == 0) return false;
     const KnownReturn& known = returns.at(p, address);
-    WalkedFrame& frame = walk.frames[walk.count];
-    frame = {address,    at.sp,          at.slot, at.pointer_slot, 0,
-             known.site, known.has_site, false,   known.is_start,  known.is_own};
-    if (at.sp > call.frame + kWord) {
-      ++walk.count;
-      if (known.is_own) ++own;
+    // One by one: copied as a whole, it would wait for its parts to be written elsewhere first.
+    WalkedFrame& frame = walk.frames[count];
+    frame.return_address = address;
+    frame.sp = at.sp;
+    frame.return_slot = at.sp - kWord;
+    frame.pointer_slot = at.pointer_slot;
+    frame.stored_slot = 0;
+    frame.facts = known.facts;
+    frame.reads_pointer = false;
+    if (at.sp >= innermost) {
+      ++count;
+      if (!known.facts.is_own) ++in_path;
+      if (count == Walk::kMaxFrames) return end(false);
       // What starts the program is left out, but never a frame with another function outside of it.
-      if (walk.count == Walk::kMaxFrames || (is_decided && walk.count - own > depth)) return true;
-      is_decided = is_decided || (walk.count - own >= depth && !known.is_start);
+      if (in_path >= depth) {
+        if (is_decided && in_path > depth) return end(false);
+        is_decided = is_decided || !known.facts.is_start;
+      }
     }
-    walk.is_whole = known.rule.how_end == FrameRule::End::kOutermost;
-    if (walk.is_whole) return walk.count > 0;
-    if (!at.leave(known.rule, lowest, stack.end, frame)) return false;
+    if (known.rule.how_end == FrameRule::End::kOutermost) return end(true);
+    if (!at.leave(known.rule, frame)) return false;
   }
 #else
   (void)p, (void)returns, (void)stack, (void)call, (void)depth, (void)walk;
@@ -98,8 +109,8 @@ void walk_by_libunwind(Process& p, ReturnAddresses& returns, const CallPlace& ca
     // may be another one at every call.
     const bool reads_pointer =
         i + 1 < n && f.fp_slot != 0 && word_at(f.fp_slot) + kWord == frames[i + 1].return_slot;
-    walk.frames[i] = {f.return_address, f.sp,          f.return_slot,  f.fp_slot,   0, known.site,
-                      known.has_site,   reads_pointer, known.is_start, known.is_own};
+    walk.frames[i] = {f.return_address, f.sp,         f.return_slot, f.fp_slot, 0,
+                      known.facts,      reads_pointer};
   }
   walk.count = n;
   walk.is_whole = n < Walk::kMaxFrames;

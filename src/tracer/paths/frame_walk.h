@@ -3,7 +3,7 @@
 //
 // Laws: reads only words of the calling thread's stack between the wrapper's frame and the end of
 // the stack, which are mapped whatever a rule says. Gives up if a rule is unknown or gives an
-// impossible result; then libunwind is used. Budget: 10 ns a frame.
+// impossible result; then libunwind is used. Budget: 50 instructions a frame.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,8 @@ struct WalkedFrame {
   uintptr_t return_slot;   // where the return address is saved
   uintptr_t pointer_slot;  // where the frame pointer is saved that its code uses or leaves alone
   uintptr_t stored_slot;   // what its rule reads beside that to find the next frame
-  uint32_t site;           // definition, if it is known already
-  bool has_site;
-  bool reads_pointer;  // its rule, to find the next frame
-  bool is_start;       // KnownReturn::is_start
-  bool is_own;         // KnownReturn::is_own: no part of the path
+  ReturnFacts facts;       // of the return address
+  bool reads_pointer;      // its rule, to find the next frame
 };
 
 // The frames of a call, innermost first; the first one is the call's own.

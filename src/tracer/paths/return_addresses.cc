@@ -22,8 +22,8 @@ KnownReturn& ReturnAddresses::add(Process& p, uintptr_t address) {
   KnownReturn known;
   known.address = address;
   known.rule = find_frame_rule(address);
-  known.is_start = is_start_code(p, address);
-  known.is_own = p.code.is_own(address);
+  known.facts.is_start = is_start_code(p, address);
+  known.facts.is_own = p.code.is_own(address);
   if (2 * (count_ + 1) > slots_.size()) grow();
   ++count_;
   return put(known);
@@ -31,26 +31,32 @@ KnownReturn& ReturnAddresses::add(Process& p, uintptr_t address) {
 
 KnownReturn& ReturnAddresses::put(const KnownReturn& known) {
   size_t i = slot(known.address);
-  while (slots_[i & (slots_.size() - 1)].address != 0) ++i;
-  return slots_[i & (slots_.size() - 1)] = known;
+  while (table_[i & mask_].address != 0) ++i;
+  return table_[i & mask_] = known;
 }
 
 // Code that is made while it runs could fill any table: one that is large enough begins anew.
 void ReturnAddresses::grow() {
   const size_t more = slots_.empty() ? kFirstSlots : 2 * slots_.size();
-  std::vector<KnownReturn> before(more > kMaxSlots ? kFirstSlots : more);
-  before.swap(slots_);
-  if (more > kMaxSlots) {
-    count_ = 0;
-    return;
-  }
+  if (more > kMaxSlots) return use(std::vector<KnownReturn>(kFirstSlots));
+  const std::vector<KnownReturn> before = std::move(slots_);
+  const size_t count = count_;
+  use(std::vector<KnownReturn>(more));
+  count_ = count;
   for (const KnownReturn& known : before)
     if (known.address != 0) put(known);
 }
 
+void ReturnAddresses::use(std::vector<KnownReturn> slots) {
+  slots_ = std::move(slots);
+  table_ = slots_.empty() ? &none_ : slots_.data();
+  mask_ = slots_.empty() ? 0 : slots_.size() - 1;
+  count_ = 0;
+}
+
 void ReturnAddresses::define(Process& p, KnownReturn& known) {
-  known.site = p.define_site(known.address);
-  known.has_site = true;
+  known.facts.site = p.define_site(known.address);
+  known.facts.has_site = true;
 }
 
 }  // namespace refrain::tracer

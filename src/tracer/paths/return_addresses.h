@@ -14,50 +14,55 @@ namespace refrain::tracer {
 
 class Process;
 
-struct KnownReturn {
-  uintptr_t address = 0;  // 0: a free slot
-  FrameRule rule;
+struct ReturnFacts {
+  uint32_t site = UINT32_MAX;  // definition of the call site, once has_site
+  bool has_site = false;
   // Code that starts a program: the C library, and the simulation where ranks are its threads.
   bool is_start = false;
   bool is_own = false;  // the recorder's, around an MPI call that calls functions of the program
-  bool has_site = false;
-  uint32_t site = UINT32_MAX;  // definition of the call site, once has_site
+};
+struct alignas(32) KnownReturn {
+  uintptr_t address = 0;  // 0: a free slot
+  FrameRule rule;
+  ReturnFacts facts;
 };
 
 class ReturnAddresses {
  public:
+  ReturnAddresses() = default;
+  ReturnAddresses(const ReturnAddresses&) = delete;
+  ReturnAddresses& operator=(const ReturnAddresses&) = delete;
   // The reference holds until the next call of this.
   KnownReturn& at(Process& process, uintptr_t address) {
-    if (!slots_.empty())
-      for (size_t i = slot(address);; ++i) {
-        KnownReturn& known = slots_[i & (slots_.size() - 1)];
-        if (known.address == address) return known;
-        if (known.address == 0) break;
-      }
-    return add(process, address);
+    for (size_t i = slot(address);; ++i) {
+      KnownReturn& known = table_[i & mask_];
+      if (known.address == address) return known;
+      if (known.address == 0) return add(process, address);
+    }
   }
   // Its definition, made when it is asked for.
   static uint32_t site_of(Process& process, KnownReturn& known) {
-    if (!known.has_site) define(process, known);
-    return known.site;
+    if (!known.facts.has_site) define(process, known);
+    return known.facts.site;
   }
-  void forget() {
-    slots_.clear();
-    count_ = 0;
-  }
+  void forget() { use({}); }
 
  private:
   static constexpr size_t kFirstSlots = 256, kMaxSlots = size_t{1} << 17;
 
-  size_t slot(uintptr_t address) const {
-    return static_cast<size_t>(address * 0x9e3779b97f4a7c15u >> 40) & (slots_.size() - 1);
+  static size_t slot(uintptr_t address) {
+    return static_cast<size_t>(address * 0x9e3779b97f4a7c15u >> 40);
   }
   KnownReturn& add(Process& process, uintptr_t address);
   KnownReturn& put(const KnownReturn& known);
+  void use(std::vector<KnownReturn> slots);
   void grow();
   static void define(Process& process, KnownReturn& known);
 
-  std::vector<KnownReturn> slots_;  // at most half full
+  std::vector<KnownReturn> slots_;  // a power of two, at most half full
+  KnownReturn none_;
+  KnownReturn* table_ = &none_;  // where the slots are; without any a free one
+  size_t mask_ = 0;
   size_t count_ = 0;
 };
 
