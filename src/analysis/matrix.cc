@@ -22,7 +22,14 @@ bool is_sender(CallId call) {
          info->traffic == mpi::Traffic::kRma;
 }
 
-// Signatures of a group that do.
+// Whether it carries data and does not say from whom to whom.
+bool is_collective(CallId call) {
+  const mpi::CallInfo* info = mpi::find_call(call);
+  return info != nullptr && !info->persistent && info->group == mpi::CallGroup::kColl &&
+         info->traffic != mpi::Traffic::kNothing;
+}
+
+// Signatures of a group that move something from one rank to another.
 std::vector<Trace::Occurrence> senders(const Trace& trace, GroupId group) {
   std::vector<Trace::Occurrence> out;
   for (const Trace::Occurrence& seen : trace.occurrences(group))
@@ -54,6 +61,10 @@ class Cells {
     if (!t.is_sized) out_.unsized_messages = events::add(out_.unsized_messages, messages);
   }
 
+  void count_collective(uint64_t calls) {
+    out_.collective_calls = events::add(out_.collective_calls, calls);
+  }
+
   Matrix take() {
     for (auto& [pair, cell] : cells_) {
       cell.source = pair.first;
@@ -75,6 +86,9 @@ class Cells {
 Matrix matrix(const Trace& trace, MatrixKind kind) {
   Cells cells(trace, kind);
   for (GroupId g = 0; g < trace.group_count(); ++g) {
+    for (const Trace::Occurrence& seen : trace.occurrences(g))
+      if (is_collective(trace.call_of(seen.signature)))
+        cells.count_collective(events::multiply(seen.calls, trace.group_size(g)));
     const std::vector<Trace::Occurrence> signatures = senders(trace, g);
     for (uint64_t i = 0; !signatures.empty() && i < trace.group_size(g); ++i) {
       RankReader reader(trace, trace.group_rank(g, i));
@@ -100,6 +114,7 @@ Result<Matrix> matrix(const Trace& trace, MatrixKind kind, const Window& window)
     untimed += mine->untimed;
     events::TransferReader transfers(reader);
     for (const CallsInWindow& of : mine->calls) {
+      if (is_collective(trace.call_of(of.signature))) cells.count_collective(of.begun);
       if (of.begun == 0 || !is_sender(trace.call_of(of.signature))) continue;
       for (const events::Transfer& t : transfers.transfers(of.signature)) cells.count(t, of.begun);
     }

@@ -36,6 +36,7 @@ struct Matrix {
   uint64_t unsized_messages = 0;      // whose bytes the trace does not tell: counted with 0 bytes
   MatrixKind kind = MatrixKind::kAll;
   uint64_t other_kind_messages = 0;  // one-sided ones for kP2p, messages for kRma: in no entry
+  uint64_t collective_calls = 0;     // of any rank, that carry data: in no entry
 };
 
 // Cannot fail. O(signatures of all groups times their ranks).

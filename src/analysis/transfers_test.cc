@@ -122,6 +122,9 @@ TEST_F(Transfers, OnlyTheRootOfABroadcastSends) {
   const uint32_t id = add(bcast);
   EXPECT_EQ(bytes_of(id, 2), 20U);
   EXPECT_TRUE(of(id, 1).empty());
+  const Matrix pairs = matrix(builder_.open(), MatrixKind::kAll);
+  EXPECT_TRUE(pairs.entries.empty());
+  EXPECT_EQ(pairs.collective_calls, 4U);
 }
 
 TEST_F(Transfers, AlltoallCountsEveryPartner) {

@@ -118,6 +118,10 @@ std::string matrix_text(const analysis::Matrix& m, const std::string& name,
   if (of != nullptr) out += stood_for_line(*of, window.is_all() ? MadeOf::kCalls : MadeOf::kTimes);
   if (!m.entries.empty())
     out += m.rank_count <= kTableRanks ? table_text(m) : picture_text(m) + heaviest_text(m);
+  if (m.entries.empty() && m.collective_calls > 0)
+    out +=
+        fmt::format("\n{} of collectives carry data, and no single pair: see `refrain profile`\n",
+                    text::counted_text(m.collective_calls, "call"));
   if (m.other_kind_messages > 0) {
     const bool is_rma = m.kind == analysis::MatrixKind::kRma;
     out += fmt::format(
@@ -158,6 +162,7 @@ std::string matrix_json(const analysis::Matrix& m, const analysis::Window& windo
   out["other_world_messages"] = m.other_world_messages;
   out["unsized_messages"] = m.unsized_messages;
   out["other_kind_messages"] = m.other_kind_messages;
+  out["collective_calls"] = m.collective_calls;
   out["pairs"] = nlohmann::ordered_json::array();
   for (const analysis::MatrixEntry& e : m.entries)
     out["pairs"].push_back(

@@ -71,6 +71,10 @@ TEST(MatrixReport, SaysWhatIsNotThere) {
   EXPECT_NE(text.find("0 messages"), std::string::npos);
   EXPECT_NE(text.find("7 messages with processes of another world"), std::string::npos);
   EXPECT_EQ(text.find("not shown: see"), std::string::npos);
+  EXPECT_EQ(text.find("collectives"), std::string::npos);
+  m.collective_calls = 400;
+  EXPECT_NE(matrix_text(m, "run.rfn").find("\n400 calls of collectives carry data"),
+            std::string::npos);
   m.other_kind_messages = 5;
   EXPECT_NE(matrix_text(m, "run.rfn").find("5 one-sided transfers, not shown: see --kind rma\n"),
             std::string::npos);

@@ -70,7 +70,8 @@ void add_stood_for(Json& out, const Trace& trace, MadeOf what) {
 
 std::string stood_for_line(const Trace& trace, MadeOf what) {
   const format::ClusterData& data = reader::data_of(trace).clusters;
-  if (data.empty()) return {};
+  // Nor where each rank stands for itself.
+  if (data.empty() || ranks_stood_for(trace) == 0) return {};
   const Errors errors = errors_of(trace, what);
   std::string out =
       fmt::format("  {} of {} stood for by {} others: ", text::count_text(ranks_stood_for(trace)),
