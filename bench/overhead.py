@@ -5,9 +5,9 @@ usage: overhead.py [--out DIR] [--repeats N] [--only PART] [LIBRARY ...]
 
 Every table has the program without a tool, Refrain's wrappers alone (REFRAIN_RECORD=0), and Refrain
 as `refrain record` and `refrain record --timing exact` run it; and each LIBRARY, another tool for
-MPICH, preloaded into the same binaries. Nanoseconds are also those of `refrain record --callpath 1`. Times are medians of runs in turn: on a shared machine they
-scatter, so look at ratios and at instructions first. The targets are for orientation; the exit
-status does not depend on them.
+MPICH, preloaded into the same binaries. Nanoseconds are also those of `refrain record --callpath 1`.
+Times are medians of runs in turn: on a shared machine they scatter, so look at ratios and at
+instructions first. The targets are for orientation; the exit status does not depend on them.
 
 What a call costs is said twice: in the loop alone, and over the whole process, which begins with
 the program's first instruction and ends behind MPI_Finalize; where every call is a new signature, also on
