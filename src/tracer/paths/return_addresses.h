@@ -21,11 +21,12 @@ struct ReturnFacts {
   bool is_start = false;
   bool is_own = false;  // the recorder's, around an MPI call that calls functions of the program
 };
-struct alignas(32) KnownReturn {
+struct KnownReturn {
   uintptr_t address = 0;  // 0: a free slot
   FrameRule rule;
   ReturnFacts facts;
 };
+static_assert(sizeof(KnownReturn) == 32, "its place in the table is a shift");
 
 class ReturnAddresses {
  public:
