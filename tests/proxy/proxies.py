@@ -147,8 +147,9 @@ class Case:
         proxy = os.path.join(self.folder, "proxy")
         said = json.loads(self.refrain("proxy", trace, "-o", proxy, "--format", "json"))
         binary = None
-        # On another number of ranks, the text differs little: the compiler whose program runs will do.
-        for compiler in self.options.compilers[0 if self.is_first else -1:]:
+        # On another number of ranks, the text differs little: one compiler will do, the first one, as it is the
+        # last one's program that runs on the first number of ranks.
+        for compiler in self.options.compilers if self.is_first else self.options.compilers[:1]:
             binary = os.path.join(self.folder, "proxy." + os.path.basename(compiler))
             wrapper, variable = WRAPPERS[mpirun.behind(self.options.target)]
             done = run([wrapper, "-std=c++20", self.options.optimize, "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
