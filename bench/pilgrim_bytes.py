@@ -12,8 +12,8 @@ Pilgrim (version 3.5) keeps, in native integers and without a compressor behind 
     all that are left are one sequence of numbers for a last Sequitur, without counts. 16 bytes, 4 a rank, and 4 a
     number of the last grammar: rules, and for each its name, its length, and symbol and count for each symbol.
   - 16 bytes of metadata. Durations in the default mode are not written at all.
-Where it is not known here what Pilgrim would have kept (a block of the heap, an attribute, text), the estimate takes
-less: so it is a lower bound but for what two versions of Pilgrim differ in. size.py has numbers that were measured.
+Where it is not known here what Pilgrim would have kept (a block of the heap, an attribute, text), signatures count as
+equal, which takes less. size.py has numbers that were measured, and docs/decisions/0277 how far both are apart.
 """
 
 import argparse
