@@ -40,7 +40,8 @@ OTHER_RANKS = {"halo2d": 9, "ring": 5, "sweep2d": 6}
 # Of calls that filters of `record` left out, programs named so lack objects or requests.
 FILTERED = "control_"
 NO_OTHER_END = "waits for ever for calls that are not in the trace"
-NOT_MADE = ("no recorded call that can be made again makes it", "a request that no call of the trace makes", NO_OTHER_END)
+NOT_MADE = ("no recorded call that can be made again makes it", "a request that no call of the trace makes",
+            NO_OTHER_END)
 # Program -> what the refusal says. Whatever else is refused is an error.
 REFUSED = {
     "spawn": "MPI_Comm_spawn",
