@@ -210,9 +210,10 @@ void TimeLog::match(Location& l) {
   }
   // Else somebody wants all that is there: the end of the run, or new tables.
   const bool is_step = next_ == end_;
+  const CallTimes::Scale scale = p.times->scale(p);
   for (const TimedCall* c = row_ + open_; c != next_; ++c) {
-    const uint64_t begin_ns = p.times->to_ns(p, c->begin_ticks);
-    const uint64_t end_ns = p.times->to_ns(p, c->end_ticks);
+    const uint64_t begin_ns = scale.to_ns(c->begin_ticks);
+    const uint64_t end_ns = scale.to_ns(c->end_ticks);
     const auto call = static_cast<mpi::CallId>(c->call);
     matcher_->call(l.first_terminal + c->terminal - 1, call, begin_ns, end_ns);
     if (exact_ == nullptr) continue;
