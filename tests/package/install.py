@@ -105,6 +105,13 @@ def check_files(root):
     expect(len(names) > 50, "the library shows %d functions only", len(names))
     inner = [n for n in names if n.startswith(("refrain::format::", "refrain::reader::", "refrain::base::"))]
     expect(not inner, "the library shows what is behind the headers: %s", inner[:3])
+    # Whatever C++ of theirs the program could see would take the place of functions of its libraries.
+    preloaded = glob.glob(os.path.join(root, "**/refrain/librefrain-*.so"), recursive=True)
+    expect(preloaded, "no recorder")
+    for library in preloaded:
+        shown = run(["nm", "-D", "--defined-only", library]).splitlines()
+        mangled = [line for line in shown if " _Z" in line]
+        expect(not mangled, "%s shows symbols of C++: %s", os.path.basename(library), mangled[:3])
 
 
 def check_headers(root, work):
