@@ -173,7 +173,7 @@ def check_run(case):
     case.written = [l for l in written if not l.startswith("refrain: wrote t.spawn")]
     if recorded.status != plain.status:
         raise Failure("exit status %d with Refrain, %d without; stderr: %s" % (
-            recorded.status, plain.status, recorded.stderr.decode(errors="replace").strip()[-600:]))
+            recorded.status, plain.status, recorded.stderr.decode(errors="replace").strip()[-6000:]))
     # What an aborted job still prints is a matter of who was quicker.
     is_cut = case.may_be_cut and plain.stdout.startswith(recorded.stdout)
     if case.entry.get("trace") != "any" and not is_cut and sorted_lines(plain.stdout) != sorted_lines(recorded.stdout):
