@@ -60,4 +60,23 @@ std::string shortened(std::string_view text, size_t width) {
   return out + std::string(text.substr(offset_of(text, all - end)));
 }
 
+std::string paragraph(std::string_view text) {
+  std::string out(text);
+  const size_t columns = display().columns;
+  if (columns == 0) return out;
+  constexpr std::string_view kBreaks = " \n";
+  size_t line = 0;  // where it begins
+  for (size_t at = out.find_first_of(kBreaks), last = 0;;) {
+    const size_t end = std::min(at, out.size());
+    if (last > line && text_width(std::string_view(out).substr(line, end - line)) > columns) {
+      out[last] = '\n';
+      line = last + 1;
+    }
+    if (at == std::string::npos) return out;
+    last = at;
+    if (out[at] == '\n') line = last = at + 1;
+    at = out.find_first_of(kBreaks, at + 1);
+  }
+}
+
 }  // namespace refrain::text

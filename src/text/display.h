@@ -35,5 +35,7 @@ size_t text_width(std::string_view text);
 // `text` in `width` columns: of one that is longer its begin and, as that says most of a path,
 // twice as much of its end. An indentation stays, up to half of the width.
 std::string shortened(std::string_view text, size_t width);
+// Sentences, broken between words where display() is too narrow; a longer word stays whole.
+std::string paragraph(std::string_view text);
 
 }  // namespace refrain::text

@@ -71,6 +71,37 @@ TEST(Display, NamesOfFunctionsAreShortenedLast) {
   EXPECT_EQ(table.text().find("MPI_Allreduce "), std::string::npos) << table.text();
 }
 
+TEST(Display, NumbersThatAreNotNeededGoBeforeNamesBecomeUnreadable) {
+  Table table({"<site", "<<function", "calls", "min", "mean", "max"});
+  table.can_leave_out({"min", "max", "median"});
+  table.add({"libPstream.so+0x55c4", "MPI_Allreduce", "100", "1.25 us", "3.25 us", "7.25 us"});
+  const auto at = [&](size_t columns) {
+    const Shown shown({.columns = columns});
+    return table.text();
+  };
+  EXPECT_EQ(at(0).find("no room"), std::string::npos);
+  EXPECT_EQ(at(73).find("no room"), std::string::npos) << at(73);
+  // Names may become a little shorter for it.
+  EXPECT_EQ(at(67).find("no room"), std::string::npos) << at(67);
+  EXPECT_NE(at(66).find("  no room for: min\n"), std::string::npos) << at(66);
+  EXPECT_NE(at(66).find("libPstream.so+0x55c4"), std::string::npos) << at(66);
+  EXPECT_NE(at(57).find("  no room for: min, max\n"), std::string::npos) << at(57);
+  EXPECT_EQ(at(57).find("7.25 us"), std::string::npos);
+  // Then there is nothing but the names.
+  EXPECT_NE(at(40).find("3.25 us"), std::string::npos) << at(40);
+  EXPECT_EQ(at(40).find("libPstream.so+0x55c4"), std::string::npos) << at(40);
+}
+
+TEST(Display, BreaksSentencesBetweenWords) {
+  constexpr const char* kText = "Rank 2 waits\nfor rank é in solver.cc:41, a_word_without_any_end";
+  EXPECT_EQ(paragraph(kText), kText);
+  const Shown shown({.columns = 12});
+  EXPECT_EQ(paragraph(kText),
+            "Rank 2 waits\nfor rank é\nin\nsolver.cc:41,\na_word_without_any_end");
+  EXPECT_EQ(paragraph(""), "");
+  EXPECT_EQ(paragraph("a b c d e f g"), "a b c d e f\ng");
+}
+
 TEST(Display, ColoursTakeNoColumns) {
   Table table({"<name", "n"});
   table.add({"a", "1"});

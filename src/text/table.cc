@@ -10,8 +10,15 @@ namespace refrain::text {
 namespace {
 
 constexpr size_t kBarWidth = 20;
-// A column of names becomes no narrower than that: first all bars go, then it may take the second.
-constexpr size_t kReadableWidth = 24, kLeastWidth = 8;
+// A column of names becomes no narrower than that: first all bars go, then columns that the reader
+// can do without while names would be narrower than the second, then they may take the third.
+constexpr size_t kReadableWidth = 24, kSpareWidth = 16, kLeastWidth = 8;
+
+size_t line_width(const std::vector<size_t>& width) {
+  size_t all = 0;
+  for (const size_t w : width) all += w == 0 ? 0 : 2 + w;
+  return all;
+}
 
 bool is_bar(const std::string& cell) { return cell.find_first_not_of('#') == std::string::npos; }
 
@@ -26,6 +33,13 @@ Table::Table(std::vector<std::string> titles) : titles_(std::move(titles)) {
   }
 }
 
+void Table::can_leave_out(const std::vector<std::string>& titles) {
+  for (const std::string& title : titles) {
+    const auto at = std::find(titles_.begin(), titles_.end(), title);
+    if (at != titles_.end()) spare_.push_back(static_cast<size_t>(at - titles_.begin()));
+  }
+}
+
 void Table::add(std::vector<std::string> row) {
   row.resize(titles_.size());
   rows_.push_back(std::move(row));
@@ -34,8 +48,7 @@ void Table::add(std::vector<std::string> row) {
 // Makes the widest columns of names narrower until the line fits, or none is wider than `least`:
 // those that are shortened last only if `has_last`.
 void Table::narrow(std::vector<size_t>& width, size_t least, bool has_last) const {
-  size_t all = 0;
-  for (const size_t w : width) all += w == 0 ? 0 : 2 + w;
+  size_t all = line_width(width);
   while (all > display().columns) {
     size_t widest = titles_.size();
     for (size_t c = 0; c < titles_.size(); ++c)
@@ -49,27 +62,34 @@ void Table::narrow(std::vector<size_t>& width, size_t least, bool has_last) cons
   }
 }
 
+// How wide a line is if no name takes more than `most` columns: those that are shortened last do.
+size_t Table::with_names_of(const std::vector<size_t>& width, size_t most) const {
+  std::vector<size_t> shorter = width;
+  for (size_t c = 0; c < titles_.size(); ++c)
+    if (left_[c] && !last_[c])
+      shorter[c] = std::min(shorter[c], std::max(most, text_width(titles_[c])));
+  return line_width(shorter);
+}
+
 std::vector<size_t> Table::widths() const {
   std::vector<size_t> width;
-  size_t all = 0;
   for (size_t c = 0; c < titles_.size(); ++c) {
     width.push_back(text_width(titles_[c]));
     for (const auto& row : rows_) width[c] = std::max(width[c], text_width(row[c]));
-    all += width[c] == 0 ? 0 : 2 + width[c];
   }
   const size_t columns = display().columns;
-  if (columns == 0 || all <= columns) return width;
+  if (columns == 0 || line_width(width) <= columns) return width;
   std::vector<size_t> narrowed = width;
+  narrow(narrowed, kReadableWidth, true);
+  if (line_width(narrowed) <= columns) return narrowed;
   const auto bars = [&](size_t c) {
     return titles_[c].empty() &&
            std::all_of(rows_.begin(), rows_.end(), [&](const auto& row) { return is_bar(row[c]); });
   };
-  narrow(narrowed, kReadableWidth, true);
-  size_t narrow_all = 0;
-  for (const size_t w : narrowed) narrow_all += w == 0 ? 0 : 2 + w;
-  if (narrow_all <= columns) return narrowed;
   for (size_t c = 0; c < titles_.size(); ++c)
     if (bars(c)) width[c] = 0;
+  for (const size_t c : spare_)
+    if (with_names_of(width, kSpareWidth) > columns) width[c] = 0;
   narrow(width, kReadableWidth, true);
   narrow(width, kLeastWidth, false);
   narrow(width, kLeastWidth, true);
@@ -94,7 +114,10 @@ std::string Table::text() const {
   };
   out += text::titles(line(titles_)) + "\n";
   for (const auto& row : rows_) out += line(row) + "\n";
-  return out;
+  std::string missing;
+  for (const size_t c : spare_)
+    if (width[c] == 0) missing += (missing.empty() ? "" : ", ") + titles_[c];
+  return missing.empty() ? out : out + "  no room for: " + missing + "\n";
 }
 
 std::string bar_text(double part, double whole) {

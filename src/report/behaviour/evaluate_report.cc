@@ -57,6 +57,7 @@ std::string table_of(const EvaluateView& view, Scope scope) {
   });
   text::Table table({"<method", "bytes", "of full", "by model", "segments", "kept", "matched",
                      "distance", "score", "<trends"});
+  table.can_leave_out({"matched", "kept", "by model", "segments"});
   for (const Verdict* v : rows)
     table.add({text::printable(v->method), text::count_text(v->file_bytes),
                fmt::format("{:.2f} %", e.percent_of(*v)),

@@ -90,6 +90,7 @@ std::string rows_text(const IterationsView& view, const IterationLoop& loop) {
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown));
   text::Table table(
       {"iteration", "begin", "duration", "<", "mean", "MPI", "waiting", "bytes", "<slowest"});
+  table.can_leave_out({"begin", "bytes"});
   const auto add = [&](const std::string& name, const std::string& begin, double longest,
                        const std::string& picture, const IterationRow& sums,
                        const std::string& slowest) {
@@ -141,6 +142,7 @@ std::string behaviours_table(const IterationsView& view) {
   const auto& b = view.iterations.behaviours;
   text::Table table({"<behaviour", "<of", "segments", "ranks", "time", "share", "<", "mean", "min",
                      "max", "MPI", "<most in"});
+  table.can_leave_out({"min", "max", "ranks", "segments"});
   double all = 0;
   for (const Behaviour& row : b.rows) all += row.sum_ns;
   const size_t shown = view.top == 0 ? b.rows.size() : std::min(view.top, b.rows.size());

@@ -63,6 +63,7 @@ std::string posix_text(const PosixProfile& profile, size_t top) {
   if (profile.rows.empty()) return out;
   text::Table table({"<function", "calls", "errors", "bytes", "time", "mean", "longest", "ranks",
                      "<calls of a rank", "<time of a rank"});
+  table.can_leave_out({"mean", "longest", "ranks"});
   const size_t shown = top == 0 ? profile.rows.size() : std::min(top, profile.rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const PosixRow& row = profile.rows[i];

@@ -61,6 +61,7 @@ text::Table rank_table(const analysis::Profile& p, size_t top) {
   if (knows_own) titles.insert(titles.begin() + kBehindOutside, "in recorder");
   if (knows_cost) titles.insert(titles.end(), {"recorder", "its memory"});
   text::Table table(titles);
+  table.can_leave_out({"its memory", "recorder", "in recorder"});
   const auto add = [&](const std::string& name, const analysis::RankRow& r) {
     const auto in = static_cast<double>(r.in_mpi_ns), rest = static_cast<double>(r.outside_ns);
     std::vector<std::string> cells = {name,
@@ -104,6 +105,9 @@ std::string ranks_text(const ProfileView& view) {
   if (p.ranks.size() > kRanksShown) return out;
   return out + "\n" + rank_table(p, 0).text();
 }
+
+// Of columns(), where there is no room.
+void can_spare_columns(text::Table& table) { table.can_leave_out({"min", "max", "run", "mean"}); }
 
 std::vector<std::string> columns(const analysis::CallTotals& t, const analysis::Profile& p) {
   return {text::count_text(t.calls),
@@ -166,6 +170,7 @@ std::string tree_text(const ProfileView& view, size_t top) {
   bool module_changed = false;
   const PathNode tree = path_tree(view, top, &left_out);
   text::Table table({"<called from", "calls", "time", "MPI", "run", "min", "mean", "max", "bytes"});
+  can_spare_columns(table);
   add_to_tree(view, tree, 0, table, module_changed);
   std::string out =
       text::heading("Call paths, by time; a line includes what is indented below it") + "\n" +
@@ -223,6 +228,7 @@ std::string profile_table_text(const ProfileView& view, ProfileBy by, size_t top
   for (const char* title : {"calls", "time", "MPI", "run", "min", "mean", "max", "bytes"})
     titles.emplace_back(title);
   text::Table table(titles);
+  can_spare_columns(table);
   std::vector<ProfileRow> rows = profile_rows(view, by);
   if (by == ProfileBy::kSite) rows = united_sites(std::move(rows));
   bool module_changed = false;

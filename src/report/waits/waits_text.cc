@@ -244,10 +244,10 @@ std::string critical_text(const WaitsView& view, text::PathNames& names) {
 std::string recorder_text(const WaitsView& view) {
   const auto& r = view.waits.recorder;
   if (r.work_ns == 0) return "";
-  return fmt::format(
+  return text::paragraph(fmt::format(
       "\nThe recorder itself worked {} between the calls, and {} were waited for that: neither is "
       "in the numbers above\n",
-      text::duration_text(r.work_ns), text::time_text(r.waiting_ns));
+      text::duration_text(r.work_ns), text::time_text(r.waiting_ns)));
 }
 
 std::string notes_text(const WaitsView& view) {
@@ -281,7 +281,7 @@ std::string waits_text(const WaitsView& view) {
   const WaitStates& w = view.waits;
   text::PathNames names(view.trace, view.symbols);
   const std::vector<WaitPattern> patterns = wait_patterns(view);
-  std::string out = text::heading(verdict_text(view, names)) + "\n\n";
+  std::string out = text::heading(text::paragraph(verdict_text(view, names))) + "\n\n";
   out += fmt::format("{}: {}, {}, {}\n", text::printable(view.trace.name()),
                      text::counted_text(static_cast<uint64_t>(view.trace.rank_count()), "rank"),
                      text::counted_text(w.counts.calls, "call"),
