@@ -1,5 +1,6 @@
 #include "tracer/state/memory.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>
 
@@ -72,9 +73,28 @@ void* allocate(size_t bytes) {
 
 std::atomic<size_t> held{0}, most{0};
 
+// Whether malloc_usable_size() is of the library that malloc is of. A program may have a malloc of
+// its own and nothing else; the C library's function then takes for a chunk's size whatever lies in
+// front of a piece, and looks for the next chunk there.
+bool are_sizes_known() {
+  enum : int { kUnknown, kNo, kYes };
+  static std::atomic<int> known{kUnknown};
+  int now = known.load(std::memory_order_relaxed);
+  if (now != kUnknown) [[likely]]
+    return now == kYes;
+  void* const c_library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);  // it stays anyway
+  const auto is_its = [c_library](const char* name, auto* function) {
+    return c_library != nullptr && dlsym(c_library, name) == reinterpret_cast<void*>(function);
+  };
+  now = is_its("malloc", &malloc) == is_its("malloc_usable_size", &malloc_usable_size) ? kYes : kNo;
+  known.store(now, std::memory_order_relaxed);
+  return now == kYes;
+}
+
+// 0: not known, and the piece is not counted.
 size_t size_of(void* p) {
-  const LargeHead* const head = large_head(p);
-  return head != nullptr ? head->bytes : malloc_usable_size(p);
+  if (const LargeHead* const head = large_head(p); head != nullptr) return head->bytes;
+  return are_sizes_known() ? malloc_usable_size(p) : 0;
 }
 void* count(void* p) {
   if (p == nullptr) return p;
