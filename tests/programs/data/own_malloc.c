@@ -1,5 +1,5 @@
-// A program with a malloc of its own that keeps nothing in front of its pieces, and no other function
-// that knows their sizes. What lies in front of a piece is a piece of somebody else.
+// A program with a malloc of its own that keeps nothing in front of its pieces, and no other
+// function that knows their sizes. What lies in front of a piece is a piece of somebody else.
 #include <stddef.h>
 #include <stdint.h>
 
