@@ -61,12 +61,7 @@ struct Context {
 class Writer {
  public:
   Writer(const Grammar& grammar, base::ByteWriter& out, base::ByteWriter* numbers)
-      : g_(grammar), out_(out), numbers_(numbers) {
-    // The Reader knows the number of terminals only from its Limits, and takes no more of them out
-    // of ascents than that.
-    for (const Symbol& s : g_.symbols)
-      if (!s.is_rule) ascents_allowed_ = std::max<uint64_t>(ascents_allowed_, uint64_t{s.id} + 1);
-  }
+      : g_(grammar), out_(out), numbers_(numbers) {}
 
   void write() {
     out_.put_varint(g_.rule_count());
@@ -103,14 +98,24 @@ class Writer {
     return kLargeRepeat;
   }
 
-  // How many symbols from i on go on from the terminal before, one by one.
-  uint32_t ascent(uint32_t i, uint32_t end) const {
-    const uint64_t most = std::min<uint64_t>(end - i, ascents_allowed_ - c_.ascents);
+  // How many symbols from i on go on from the terminal before, one by one. The Reader knows the
+  // number of terminals only from its Limits, and takes no more of them out of ascents than that.
+  uint32_t ascent(uint32_t i, uint32_t end) {
     const Symbol* const first = g_.symbols.data() + i;
     const Symbol* s = first;
-    for (int64_t next = c_.previous + 1; s != first + most; ++s, ++next)
+    for (int64_t next = c_.previous + 1; s != g_.symbols.data() + end; ++s, ++next)
       if (s->is_rule || s->count != 1 || int64_t{s->id} != next) break;
-    return static_cast<uint32_t>(s - first);
+    const auto n = static_cast<uint32_t>(s - first);
+    // Most ascents are of terminals that none had before: then there are as many as that already.
+    if (n == 0 || c_.ascents <= static_cast<uint64_t>(c_.previous + 1)) return n;
+    return static_cast<uint32_t>(std::min<uint64_t>(n, terminals() - c_.ascents));
+  }
+
+  uint64_t terminals() {
+    if (terminals_ > 0) return terminals_;
+    for (const Symbol& s : g_.symbols)
+      if (!s.is_rule) terminals_ = std::max(terminals_, uint64_t{s.id} + 1);
+    return terminals_;
   }
 
   void write_symbol(const Symbol& s) {
@@ -134,7 +139,7 @@ class Writer {
   base::ByteWriter* numbers_;
   base::ByteWriter items_;
   Context c_;
-  uint64_t ascents_allowed_ = 0;
+  uint64_t terminals_ = 0;  // 0: not counted
 };
 
 class Reader {

@@ -54,10 +54,10 @@ void write_one(Encoding& in, const grammar::Grammar& g, ByteWriter& out) {
   ByteWriter rules, numbers;
   grammar::write(g, rules, &numbers);
   uint64_t length = 0;
-  if (!grammar::checked_length(g, &length)) length = UINT64_MAX;
   const size_t bytes = rules.size() + numbers.size();
   // A terminal takes most of a byte at best, so a grammar that is a few times shorter has won.
-  const bool doubtful = bytes >= kSmallGrammar && length <= kMaxSequence && length <= 4 * bytes;
+  const bool doubtful = bytes >= kSmallGrammar && grammar::checked_length(g, &length) &&
+                        length <= kMaxSequence && length <= 4 * bytes;
   if (doubtful) {
     const std::string sequence = sequence_of(g);
     if (compressed_bytes(sequence) <

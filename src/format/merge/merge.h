@@ -52,6 +52,14 @@ struct PartialGroup {
 // Else a vector of them that grows copies the signatures of all ranks.
 static_assert(std::is_nothrow_move_constructible_v<PartialGroup>);
 
+// What merge_bytes() compares other ranks' grammars with, kept for the next one where it is short:
+// the first `count` grammars as bytes, and how many terminals each may have.
+struct WrittenGrammars {
+  size_t count = 0;
+  std::string bytes;
+  std::vector<uint64_t> terminals;
+};
+
 // The merged record of some ranks. Move-only in spirit: copies are as large as the data.
 struct PartialTrace {
   uint64_t world_size = 0;
@@ -71,6 +79,7 @@ struct PartialTrace {
   std::map<std::string, std::string> text;
   Programs programs;  // of all ranks
   uint64_t duration_ns = 0;
+  WrittenGrammars written;
   bool lacks_gaps = false;       // of some rank
   bool shares_grammars = false;  // on its way into merge(): they are those of the other trace
   bool missing_is_told = false;  // there is a loss for the ranks that are in no group; not sent on

@@ -21,7 +21,7 @@ using base::ByteWriter;
 class Parser {
  public:
   // `beside`: the trace that the result goes into, or null.
-  explicit Parser(std::string_view bytes, const PartialTrace* beside = nullptr)
+  explicit Parser(std::string_view bytes, PartialTrace* beside = nullptr)
       : in_(bytes), bytes_(bytes.size()), beside_(beside) {}
 
   // Later parts are checked against earlier ones: shapes name definitions, groups name grammars and
@@ -83,12 +83,22 @@ class Parser {
   // What their bytes say. They are not made where those beside are the same: a grammar is as long
   // as the program where no two calls are alike.
   bool are_grammars_beside() {
-    ByteWriter out;
-    put(out, beside_->grammars);
-    if (!in_.rest().starts_with(out.view())) return false;
-    in_.bytes(out.size());
-    for (const grammar::Grammar& g : beside_->grammars) terminals_.push_back(terminals_of(g));
-    return true;
+    constexpr size_t kMostKept = 64 << 10;
+    WrittenGrammars& known = beside_->written;
+    if (known.bytes.empty() || known.count != beside_->grammars.size()) {
+      ByteWriter out;
+      put(out, beside_->grammars);
+      known = {beside_->grammars.size(), out.take(), {}};
+      for (const grammar::Grammar& g : beside_->grammars)
+        known.terminals.push_back(terminals_of(g));
+    }
+    const bool are_same = in_.rest().starts_with(known.bytes);
+    if (are_same) {
+      in_.bytes(known.bytes.size());
+      terminals_ = known.terminals;
+    }
+    if (known.bytes.size() > kMostKept) known = {};
+    return are_same;
   }
   static uint64_t terminals_of(const grammar::Grammar& g) {
     uint64_t terminals = 0;
@@ -322,7 +332,7 @@ class Parser {
   ByteReader in_;
   const size_t bytes_;               // every terminal takes one at least
   std::vector<uint64_t> terminals_;  // by grammar: how many it may have
-  const PartialTrace* const beside_;
+  PartialTrace* const beside_;
   const PartialGroup* like_ = nullptr;  // what the only group may be like
 };
 

@@ -109,11 +109,31 @@ std::vector<bool> SignatureTable::constant_columns(size_t first, size_t members)
 }
 
 std::vector<uint32_t> SignatureTable::definitions_that_differ(size_t first, size_t members) const {
-  std::vector<uint32_t> slots;
-  const std::vector<bool> is_constant = constant_columns(first, members);
-  for (const uint32_t k : structure(first).definition_slots)
-    if (!is_constant[k]) slots.push_back(k);
-  return slots;
+  const std::vector<uint32_t>& slots = structure(first).definition_slots;
+  const uint32_t* const words_of_first = words(first);
+  if (words_of_first == nullptr) return slots;
+  const size_t n = forms_[entries_[first].form].operands;
+  std::vector<bool> differs(slots.size(), false);
+  size_t i = first;
+  each_piece(first, members, [&](const uint32_t* rows, size_t count) {
+    const uint32_t begin = entries_[i].begin;
+    i += count;
+    for (size_t s = 0; s < slots.size(); ++s) {
+      const uint32_t k = slots[s], same = words_of_first[k];
+      if (differs[s]) continue;
+      if (rows == nullptr) {
+        differs[s] = numbers_.words()[begin + k] != same;
+        continue;
+      }
+      size_t row = 0;
+      while (row < count && rows[row * n + k] == same) ++row;
+      differs[s] = row < count;
+    }
+  });
+  std::vector<uint32_t> found;
+  for (size_t s = 0; s < slots.size(); ++s)
+    if (differs[s]) found.push_back(slots[s]);
+  return found;
 }
 
 StoredSignature SignatureTable::get(size_t i) const {

@@ -1,5 +1,7 @@
 #include "tracer/calls/location_record.h"
 
+#include <algorithm>
+
 #include "grammar/fold.h"
 #include "tracer/state/gap_log.h"
 #include "tracer/state/location.h"
@@ -59,19 +61,30 @@ void add_calls(const Location& l, uint32_t index, format::DurationStats& to) {
     add_in_ns(*l.process, memo->statistics(), to);
 }
 
-void list_calls(const Process& p, uint32_t index, format::DurationList& to) {
-  const uint64_t first = index < p.first_ticks.size() ? p.first_ticks[index] : Process::kNotCalled;
-  bool has_others = false;
-  for (const Location* l : p.locations) has_others = has_others || l->memos.find(index) != nullptr;
-  // There may be millions of these: as add_one().
-  if (!has_others && first != Process::kNotCalled) {
-    const double scale = p.clock.use_counter ? p.clock.ns_per_tick : 1.0;
-    return to.push_one(p.clock.to_ns(first), static_cast<double>(first) * scale);
+void list_calls(const Process& p, size_t signatures, format::DurationList& to) {
+  const bool use_counter = p.clock.use_counter;
+  const double scale = use_counter ? p.clock.ns_per_tick : 1.0;
+  const Location* const only = p.locations.size() == 1 ? p.locations[0] : nullptr;
+  const uint64_t* const first_ticks = p.first_ticks.data();
+  const size_t called = std::min(p.first_ticks.size(), signatures);
+  const auto is_in_memos = [&](size_t i) {
+    if (only != nullptr) return only->memos.find(i) != nullptr;
+    return std::any_of(p.locations.begin(), p.locations.end(),
+                       [i](const Location* l) { return l->memos.find(i) != nullptr; });
+  };
+  for (size_t i = 0; i < signatures; ++i) {
+    const uint64_t first = i < called ? first_ticks[i] : Process::kNotCalled;
+    // There may be millions of these: as add_one().
+    if (first != Process::kNotCalled && !is_in_memos(i)) {
+      const double ns = static_cast<double>(first) * scale;
+      to.push_one(use_counter ? static_cast<uint64_t>(ns) : first, ns);
+      continue;
+    }
+    format::DurationStats all;
+    if (first != Process::kNotCalled) add_one(p, first, all);
+    for (const Location* l : p.locations) add_calls(*l, static_cast<uint32_t>(i), all);
+    to.push_back(all);
   }
-  format::DurationStats all;
-  if (first != Process::kNotCalled) add_one(p, first, all);
-  for (const Location* l : p.locations) add_calls(*l, index, all);
-  to.push_back(all);
 }
 
 grammar::Grammar last_grammar(Location& l, uint64_t* lost) {

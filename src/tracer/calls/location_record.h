@@ -1,6 +1,7 @@
 // The record of a location, in the form of the record of the rank and of the spool.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "format/trace_data.h"
@@ -15,8 +16,8 @@ struct Location;
 // of one location but that one, by index in its memos.
 void add_first_call(const Process& process, uint32_t index, format::DurationStats& to);
 void add_calls(const Location& location, uint32_t index, format::DurationStats& to);
-// Of a process whose tables never began anew: all calls of a signature behind those in `to`.
-void list_calls(const Process& process, uint32_t index, format::DurationList& to);
+// Of a process whose tables never began anew: all calls of the first `signatures`.
+void list_calls(const Process& process, size_t signatures, format::DurationList& to);
 // The gaps before all calls of the location, which keeps them, by index as above.
 void add_gaps(const Location& location, uint32_t index, format::DurationStats& to);
 

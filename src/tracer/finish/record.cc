@@ -70,8 +70,7 @@ void take_durations(Process& p, const std::vector<uint32_t>& number_of, format::
     has_gaps = has_gaps && l->gaps != nullptr && l->gaps->is_whole();
   if (has_gaps) r.gaps.resize(r.signatures.size());
   const bool is_listed = number_of.empty();
-  for (uint32_t i = 0; is_listed && i < r.signatures.size(); ++i)
-    list_calls(p, i, r.listed_durations);
+  if (is_listed) list_calls(p, r.signatures.size(), r.listed_durations);
   if (!is_listed) {
     r.durations.resize(r.signatures.size());
     if (p.spool != nullptr) p.spool->read_durations(number_of, r.durations, r.gaps);
