@@ -297,6 +297,7 @@ class Checker {
   // A table goes by position in one group and those like it: its length, and no other group.
   void table_owners() {
     constexpr auto kAt = SectionType::kGroups;
+    if (t_.tables.empty()) return;
     const std::vector<uint64_t> sizes = family_sizes();
     std::vector<int64_t> owner(t_.signatures.size(), -1);
     for (size_t g = 0, first = 0; g < t_.groups.size(); ++g) {

@@ -23,18 +23,21 @@ Lengths lengths(const Grammar& grammar) {
   return result;
 }
 
+__extension__ using Wide = unsigned __int128;
+
 bool checked_length(const Grammar& grammar, uint64_t* length) {
   std::vector<uint64_t> rule(grammar.rule_count(), 0);
   for (size_t r = grammar.rule_count(); r-- > 0;) {
-    uint64_t sum = 0;
+    // Of 2^32 symbols at most, so that this one does not overflow.
+    Wide sum = 0;
     for (uint32_t i = grammar.rule_begin(r); i < grammar.rule_end[r]; ++i) {
       const Symbol& s = grammar.symbols[i];
       uint64_t product = s.count;
-      if ((s.is_rule && __builtin_mul_overflow(rule[s.id], s.count, &product)) ||
-          __builtin_add_overflow(sum, product, &sum))
-        return false;
+      if (s.is_rule && __builtin_mul_overflow(rule[s.id], s.count, &product)) return false;
+      sum += product;
     }
-    rule[r] = sum;
+    if (sum > UINT64_MAX) return false;
+    rule[r] = static_cast<uint64_t>(sum);
   }
   *length = rule[0];
   return true;

@@ -21,9 +21,10 @@ std::vector<uint64_t> calls_by_signature(const TraceData& trace) {
       const auto counts =
           grammar::occurrences(trace.grammars[loc.grammar], group.signatures.size());
       for (size_t t = 0; t < counts.size(); ++t) {
-        const bool fits = ranks == 0 || counts[t] <= UINT64_MAX / ranks;
+        uint64_t all = 0;
+        if (__builtin_mul_overflow(counts[t], ranks, &all)) all = UINT64_MAX;
         uint64_t& total = calls[group.signatures[t]];
-        total = add(total, fits ? counts[t] * ranks : UINT64_MAX);
+        total = add(total, all);
       }
     }
   }

@@ -23,7 +23,8 @@ namespace {
 struct Names {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
-  uint32_t count = 0;  // symbols that may be undefined stand before this one
+  uint32_t count = 0;         // symbols that may be undefined stand before this one
+  uint32_t first_hashed = 0;  // those of a library before this one, if it says so
 };
 
 // Null: it has none.
@@ -64,8 +65,9 @@ Names names_of(const dl_phdr_info& info) {
     if (d->d_tag == DT_SYMTAB) names.symbols = reinterpret_cast<const ElfW(Sym)*>(words);
     if (d->d_tag == DT_STRTAB) names.strings = reinterpret_cast<const char*>(words);
     if (d->d_tag == DT_HASH) names.count = std::max(names.count, words[1]);
-    if (d->d_tag == DT_GNU_HASH && names.count == 0) names.count = words[1];
+    if (d->d_tag == DT_GNU_HASH) names.first_hashed = words[1];
   }
+  if (names.count == 0) names.count = names.first_hashed;
   return names;
 }
 
@@ -111,8 +113,11 @@ struct Search {
       if (process->code.is_mpi(begin) || process->code.is_system(begin)) return;
       break;
     }
-    const Names names = names_of(info);
+    Names names = names_of(info);
     if (names.symbols == nullptr || names.strings == nullptr) return;
+    // A program may have an undefined name among those that others look up, whose address it has
+    // taken.
+    if (!is_first && names.first_hashed > 0) names.count = names.first_hashed;
     if (!is_first && process->rank != 0 && !asks_for_mpi(info, names)) return;
     for (uint32_t i = 1; i < names.count; ++i) {
       const ElfW(Sym)& symbol = names.symbols[i];
