@@ -102,13 +102,17 @@ class Writer {
   // number of terminals only from its Limits, and takes no more of them out of ascents than that.
   uint32_t ascent(uint32_t i, uint32_t end) {
     const Symbol* const first = g_.symbols.data() + i;
+    const auto goes_on = [](const Symbol& s, int64_t next) {
+      return !s.is_rule && s.count == 1 && int64_t{s.id} == next;
+    };
+    int64_t next = c_.previous + 1;
+    if (!goes_on(*first, next)) return 0;
+    uint64_t most = end - i;
+    // Most ascents are of terminals that none had before: then there are as many as they need.
+    if (c_.ascents > static_cast<uint64_t>(next)) most = std::min(most, terminals() - c_.ascents);
     const Symbol* s = first;
-    for (int64_t next = c_.previous + 1; s != g_.symbols.data() + end; ++s, ++next)
-      if (s->is_rule || s->count != 1 || int64_t{s->id} != next) break;
-    const auto n = static_cast<uint32_t>(s - first);
-    // Most ascents are of terminals that none had before: then there are as many as that already.
-    if (n == 0 || c_.ascents <= static_cast<uint64_t>(c_.previous + 1)) return n;
-    return static_cast<uint32_t>(std::min<uint64_t>(n, terminals() - c_.ascents));
+    while (s != first + most && goes_on(*s, next)) ++s, ++next;
+    return static_cast<uint32_t>(s - first);
   }
 
   uint64_t terminals() {

@@ -98,6 +98,18 @@ TEST(GrammarBytes, ManyEqualAscents) {
   EXPECT_EQ(*back, g);
 }
 
+// The second one is not looked through again at each of its symbols.
+TEST(GrammarBytes, TwoLongAscents) {
+  constexpr uint32_t kLong = 500000;
+  Grammar g;
+  for (int k = 0; k < 2; ++k)
+    for (uint32_t t = 0; t < kLong; ++t) g.symbols.push_back(Symbol{t, false, 1});
+  g.rule_end = {static_cast<uint32_t>(g.symbols.size())};
+  const auto back = parse(written(g), kLong);
+  ASSERT_TRUE(back.ok()) << back.error().to_string();
+  EXPECT_EQ(*back, g);
+}
+
 TEST(GrammarBytes, Refused) {
   const auto refuse = [](std::initializer_list<uint8_t> bytes, const char* message) {
     const std::string s(bytes.begin(), bytes.end());
