@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Jobs that do with processes and signals what few do: the program wins, and nothing is wrong.
 
-    strange.py --refrain build/refrain --mpi mpich --programs build/tests/fault/mpich [--only jumping]
+    strange.py --refrain build/refrain --mpi mpich --programs build/tests/fault/mpich
+              --late-thread build/tests/late_thread.so [--only jumping]
 
 What is compared call by call is in tests/programs; here is what needs more than one trace, or ends
 in one that is not whole. Exit status: 0 all good, 1 something is wrong, 77 nothing could run.
@@ -189,16 +190,39 @@ def cancelled():
     return None
 
 
+def late_thread():
+    """In MPI_Finalize, Open MPI 4 unloads what its own thread has yet to run. Recorded, the rank waits for it."""
+    if options.mpi != "openmpi" or mpirun.openmpi_major() >= 5:
+        return "skip: Open MPI 4 only"
+    case = Case("late_thread")
+    program = os.path.join(options.programs, "last_calls")
+
+    def end_of(words, env):
+        # Not by run_job(), which tries again what ends so.
+        argv = mpirun.command_line(options.mpi, RANKS, words, [options.late_thread],
+                                   {**env, "REFRAIN_TEST_LATE_MS": "1000"})
+        return mpirun.run_command(argv, 60, mpirun.job_environment(options.mpi), case.folder)
+
+    for _ in range(3):
+        outcome = end_of(case.words("10", program=program), case.environment(False))
+        expect(outcome.status == 0, "exit status %d: %r", outcome.status, outcome.stderr[-600:])
+        case.refrain("check", case.trace)
+    if all(end_of([program, "10"], {}).status == 0 for _ in range(3)):
+        return "skip: this one ends well without a recorder, too"
+    return None
+
+
 TESTS = {"jumping": jumping, "spawned": spawned, "stale_parts": stale_parts, "session_left_open": session_left_open,
          "forgetful": forgetful, "sanitized": sanitized, "fibers": fibers,
-         "cancelled": cancelled}
+         "cancelled": cancelled, "late_thread": late_thread}
 
 
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--programs", required=True, help="folder of the built programs")
-    options = fault.read_options(parser, TESTS, ("programs",))
+    parser.add_argument("--late-thread", required=True, help="late_thread.so")
+    options = fault.read_options(parser, TESTS, ("programs", "late_thread"))
     return fault.run_in_folder(TESTS)
 
 

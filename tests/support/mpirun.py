@@ -292,7 +292,7 @@ def stacks_of_openmpi(outcome):
     return [re.findall(r"\] \[ *\d+\] ([^\s(\[]+)", block) for block in blocks]
 
 
-def died_in_openmpi(mpi, outcome, command):
+def died_in_openmpi(mpi, outcome, argv):
     """Whether all that died were in code that is neither the program's nor Refrain's.
 
     In MPI_Finalize, Open MPI 4 unloads its PMIx component while its own thread may still have an event for a function
@@ -300,9 +300,10 @@ def died_in_openmpi(mpi, outcome, command):
     is one frame, in whatever lies there now, or none, as unwinding from there ends it a second time."""
     if behind(mpi) != "openmpi" or openmpi_major() >= 5 or outcome.status != 128 + signal.SIGSEGV:
         return False
-    ours = ("librefrain", os.path.basename(command[0]))
+    programs = {os.path.basename(word) for word in argv}  # wherever among the words they are
     stacks = stacks_of_openmpi(outcome)
-    return bool(stacks) and not any(os.path.basename(frame).startswith(ours) for stack in stacks for frame in stack)
+    names = [os.path.basename(frame) for stack in stacks for frame in stack]
+    return bool(stacks) and not any(name in programs or name.startswith("librefrain") for name in names)
 
 
 def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, stacks_to=None,
@@ -318,7 +319,7 @@ def run_job(mpi, ranks, command, timeout=60, preload=None, env=None, cwd=None, s
     environment.setdefault("REFRAIN_QUIET", "1")  # tests of what the recorder says at the end ask for it
     environment.update(job_env or {})
     outcome = run_command(argv, timeout, environment, cwd, stacks_to, ANALYSER_S if beside else 0)
-    if died_in_openmpi(mpi, outcome, command):
+    if died_in_openmpi(mpi, outcome, argv):
         print("a rank died in Open MPI itself; once more: %s\n%s" % (
             " ".join(argv), outcome.stderr.decode(errors="replace")), file=stacks_to or sys.stderr)
         outcome = run_command(argv, timeout, environment, cwd, stacks_to, ANALYSER_S if beside else 0)

@@ -26,7 +26,8 @@ def outcome(text, status=DIED):
 class DiedInOpenMpi(unittest.TestCase):
     def is_its_own(self, text, mpi="openmpi", status=DIED, major=4):
         with mock.patch.object(mpirun, "openmpi_major", return_value=major):
-            return mpirun.died_in_openmpi(mpi, outcome(text, status), ["/somewhere/app"])
+            return mpirun.died_in_openmpi(mpi, outcome(text, status), [
+                "mpirun", "-n", "2", "refrain", "record", "--", "/somewhere/app", "10"])
 
     def test_a_jump_to_nowhere(self):
         self.assertTrue(self.is_its_own(HEAD + CAUGHT + WILD + TAIL))

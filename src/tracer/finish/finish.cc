@@ -10,6 +10,7 @@
 #include "mpi_runtime/world.h"
 #include "options/environment.h"
 #include "tracer/calls/posix_calls.h"
+#include "tracer/code/late_events.h"
 #include "tracer/filter/control.h"
 #include "tracer/filter/size_filter.h"
 #include "tracer/finish/rank_clusters.h"
@@ -157,6 +158,9 @@ void finish_world(Location& location) {
   const FileRoom room;
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   location.in_recorder = true;
+#ifndef REFRAIN_SMPI
+  expect_unloads();
+#endif
   disconnect_heap(p);
   end_posix();
   if (p.path_check != nullptr) p.path_check->report();

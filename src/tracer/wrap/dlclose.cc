@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "tracer/code/late_events.h"
 #include "tracer/state/current.h"
 
 namespace refrain::tracer {
@@ -26,8 +27,10 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   static const auto real = reinterpret_cast<Close>(dlsym(RTLD_NEXT, "dlclose"));
   if (real == nullptr) return -1;
   refrain::tracer::note_unload();
+  const bool has_late_events = refrain::tracer::has_late_events(handle);
   const int rc = real(handle);
   refrain::tracer::note_unload();
+  if (has_late_events) refrain::tracer::wait_for_late_events();
   return rc;
 }
 

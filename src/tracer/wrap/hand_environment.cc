@@ -6,6 +6,7 @@
 #include "hand.h"
 #include "mpi/constant_ids.h"
 #include "real_functions.h"
+#include "tracer/code/late_events.h"
 #include "tracer/filter/control.h"
 #include "tracer/finish/finish.h"
 #include "tracer/spool/exit_sign.h"
@@ -50,6 +51,15 @@ void begin_logging_after([[maybe_unused]] int rc, [[maybe_unused]] CallScope& sc
 #endif
 }
 
+// Other libraries than Open MPI have no thread of their own that matters here.
+#ifdef OPEN_MPI
+void before_real_init() { note_threads_before_mpi(); }
+void behind_real_init() { note_threads_of_mpi(); }
+#else
+void before_real_init() {}
+void behind_real_init() {}
+#endif
+
 // See Process::end_finalize.
 void end_in_finalize(Process& p) {
   CallScope& scope = *std::exchange(p.finalize, nullptr);
@@ -66,9 +76,11 @@ int MPI_Init(CallScope& scope, int (*real)(int*, char***), int* argc, char*** ar
   const int argc_before = argc == nullptr ? 0 : *argc;
   about_to_join();
   enter_world_in_inner_init();
+  before_real_init();
   scope.begin();
   const int rc = real(argc, argv);
   scope.end();
+  behind_real_init();
   if (rc == MPI_SUCCESS) enter_world();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) world_is_up(scope.process(), scope.begin_ticks(), at_finalize);
@@ -83,9 +95,11 @@ int MPI_Init_thread(CallScope& scope, decltype(&::MPI_Init_thread) real, int* ar
   const int argc_before = argc == nullptr ? 0 : *argc;
   about_to_join();
   enter_world_in_inner_init();
+  before_real_init();
   scope.begin();
   const int rc = real(argc, argv, required, provided);
   scope.end();
+  behind_real_init();
   if (rc == MPI_SUCCESS) enter_world();
   Encoder& e = scope.encoder(rc);
   if (rc == MPI_SUCCESS) {
