@@ -17,7 +17,7 @@ namespace refrain::tracer {
 // Before MPI_Init and behind it: the threads that came meanwhile are the library's.
 void note_threads_before_mpi();
 void note_threads_of_mpi();
-// MPI_Finalize begins.
+// MPI_Finalize begins. Nothing follows from it where no threads of a library were noted.
 void expect_unloads();
 // To be asked before a library is unloaded: whether to call wait_for_late_events() behind that.
 bool has_late_events(void* library);

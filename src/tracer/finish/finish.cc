@@ -158,9 +158,7 @@ void finish_world(Location& location) {
   const FileRoom room;
   set_slow_path_reason(slow_path_reasons::kNotRecording, true);
   location.in_recorder = true;
-#ifndef REFRAIN_SMPI
   expect_unloads();
-#endif
   disconnect_heap(p);
   end_posix();
   if (p.path_check != nullptr) p.path_check->report();

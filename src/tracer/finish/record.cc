@@ -70,8 +70,9 @@ void take_durations(Process& p, const std::vector<uint32_t>& number_of, format::
     has_gaps = has_gaps && l->gaps != nullptr && l->gaps->is_whole();
   if (has_gaps) r.gaps.resize(r.signatures.size());
   const bool is_listed = number_of.empty();
-  if (is_listed) list_calls(p, r.signatures.size(), r.listed_durations);
-  if (!is_listed) {
+  if (is_listed) {
+    list_calls(p, r.signatures.size(), r.listed_durations);
+  } else {
     r.durations.resize(r.signatures.size());
     if (p.spool != nullptr) p.spool->read_durations(number_of, r.durations, r.gaps);
     for (uint32_t i = 0; i < p.first_ticks.size(); ++i)

@@ -23,8 +23,7 @@ namespace {
 struct Names {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
-  uint32_t count = 0;         // symbols that may be undefined stand before this one
-  uint32_t first_hashed = 0;  // those of a library before this one, if it says so
+  uint32_t count = 0;  // symbols that may be undefined stand before this one
 };
 
 // Null: it has none.
@@ -54,8 +53,11 @@ bool is_inside(const dl_phdr_info& info, const void* address) {
   return false;
 }
 
-Names names_of(const dl_phdr_info& info) {
+// Defined names stand behind all others where the loader's newer table says so. A program may have
+// an undefined one among them: a function whose address it has taken.
+Names names_of(const dl_phdr_info& info, bool is_program) {
   Names names;
+  uint32_t first_defined = 0;
   for (const auto* d = dynamic_of(info); d != nullptr && d->d_tag != DT_NULL; ++d) {
     const auto* const words = reinterpret_cast<const uint32_t*>(d->d_un.d_ptr);
     const bool is_address = d->d_tag == DT_SYMTAB || d->d_tag == DT_STRTAB || d->d_tag == DT_HASH ||
@@ -65,9 +67,9 @@ Names names_of(const dl_phdr_info& info) {
     if (d->d_tag == DT_SYMTAB) names.symbols = reinterpret_cast<const ElfW(Sym)*>(words);
     if (d->d_tag == DT_STRTAB) names.strings = reinterpret_cast<const char*>(words);
     if (d->d_tag == DT_HASH) names.count = std::max(names.count, words[1]);
-    if (d->d_tag == DT_GNU_HASH) names.first_hashed = words[1];
+    if (d->d_tag == DT_GNU_HASH) first_defined = words[1];
   }
-  if (names.count == 0) names.count = names.first_hashed;
+  if (names.count == 0 || (!is_program && first_defined > 0)) names.count = first_defined;
   return names;
 }
 
@@ -113,11 +115,8 @@ struct Search {
       if (process->code.is_mpi(begin) || process->code.is_system(begin)) return;
       break;
     }
-    Names names = names_of(info);
+    const Names names = names_of(info, is_first);
     if (names.symbols == nullptr || names.strings == nullptr) return;
-    // A program may have an undefined name among those that others look up, whose address it has
-    // taken.
-    if (!is_first && names.first_hashed > 0) names.count = names.first_hashed;
     if (!is_first && process->rank != 0 && !asks_for_mpi(info, names)) return;
     for (uint32_t i = 1; i < names.count; ++i) {
       const ElfW(Sym)& symbol = names.symbols[i];
