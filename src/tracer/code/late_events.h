@@ -3,9 +3,9 @@
 // In MPI_Finalize, Open MPI 4 hands the end of event handling over to its progress thread, and then
 // unloads the component whose function that is (mca_pmix_*), without waiting for the thread. Where
 // cores are busy the thread comes too late and jumps to where that function was: SIGSEGV in one
-// rank of some thousands (github.com/open-mpi/ompi/issues/10117). A rank that has slept, as the
-// recorder's do while they wait for each other, gets ahead of the thread more often than others. So
-// once that has been handed over, which is where the component that does it (mca_errmgr_*) is
+// rank of some thousands (github.com/open-mpi/ompi/issues/10117). It may be that a rank that has
+// slept, as the recorder's do while they wait for each other, gets ahead of the thread more often.
+// So once that has been handed over, which is where the component that does it (mca_errmgr_*) is
 // unloaded, the rank goes on when the library's threads have nothing left to do.
 //
 // Threads: all of these for the one that calls MPI_Init and MPI_Finalize. Errors: none; where /proc
