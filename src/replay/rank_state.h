@@ -36,7 +36,9 @@ struct Counts {
 
 struct RankState {
   RankState(uint64_t limit_bytes, uint64_t seed, std::shared_ptr<FixedPages> of_process)
-      : arena(limit_bytes, seed), pages(std::move(of_process)) {}
+      : arena(limit_bytes, seed), pages(std::move(of_process)) {
+    made.push_back(std::make_unique<Made>());
+  }
 
   using ObjectKey = std::pair<mpi::ParamKind, int64_t>;
   // A persistent receive from anybody, and what receives in its place (persistent.cc).
@@ -67,10 +69,10 @@ struct RankState {
     std::map<ObjectKey, std::vector<Arena::Block>> kept;  // memory of windows
     std::unordered_map<SignatureId, Request> requests;
   };
-  Made& made_by(uint32_t thread) {
-    auto& place = made[thread];
-    if (place == nullptr) place = std::make_unique<Made>();
-    return *place;
+  Made& made_by(uint32_t thread) { return *made[thread]; }
+  // Before the threads begin: they look for their places without the lock.
+  void make_places(size_t threads) {
+    while (made.size() < threads) made.push_back(std::make_unique<Made>());
   }
 
   // Memory that is attached to a dynamic window, as the trace names it.
@@ -83,7 +85,7 @@ struct RankState {
   Arena arena;
   Counts counts;
   std::set<std::pair<uint64_t, int64_t>> open_epochs;  // by window, and which (epochs.cc)
-  std::map<uint32_t, std::unique_ptr<Made>> made;      // by thread
+  std::vector<std::unique_ptr<Made>> made;             // by thread
   std::unordered_map<DefinitionId, uint32_t> predefined;
   std::map<std::string, std::string> names;            // of ports and services: recorded, and ours
   std::vector<Arena::Block> in_epoch;                  // buffers of accesses to windows

@@ -14,6 +14,7 @@ void Engine::begin_threads() {
   if (count <= 1) return;
   if (state_.order.of_thread.empty()) state_.order = thread_order_of(trace_, rank_);
   state_.returned.assign(count, 0);
+  state_.make_places(count);
   next_wait_ = next_maker_ = 0;
   makers_.clear();
   state_.threads_there = 1;

@@ -83,10 +83,11 @@ def record(entry, ranks, folder):
     return trace if os.path.exists(trace) else None
 
 
-def compare(again, trace):
+def compare(again, trace, told=""):
+    """`told`: what the replay said of itself, for the line of a failure."""
     done = subprocess.run([options.refrain, "check", again, "--replays", trace], capture_output=True, text=True)
     if done.returncode not in (0, INCOMPLETE):
-        raise Failure((done.stdout + done.stderr).strip()[:600])
+        raise Failure(" | ".join(((done.stdout + done.stderr).strip() + "\n" + told.strip()).splitlines())[:1200])
     if "places that may differ" in done.stdout:
         raise Failure("calls of the replay are not at the program's places: " + done.stdout.strip()[:300])
 
@@ -106,7 +107,7 @@ def replay(entry, ranks, trace, folder, number=1):
         raise Failure("the replay exits with %d: %s" % (outcome.status, said(outcome)))
     if b"replayed 0 calls" in outcome.stdout:
         raise Failure("the replay says that it made no call")
-    compare(again, trace)
+    compare(again, trace, outcome.stdout.decode(errors="replace"))
     for started in sorted(glob.glob(trace[:-len(".rfn")] + ".spawn*.rfn")):
         compare(again[:-len(".rfn")] + started[len(trace) - len(".rfn"):], started)
     return []

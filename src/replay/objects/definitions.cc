@@ -64,7 +64,7 @@ base::Result<int64_t> Engine::make_datatype(const Frame& frame, DefinitionId id)
 // Before MPI_Finalize, as some libraries say on stderr what is left. No call frees what no call has
 // made; where one does, it is no object any more.
 void Engine::free_defined_types() {
-  for (const auto& [thread, made] : state_.made)
+  for (const auto& made : state_.made)
     for (const auto& [name, key] : made->objects) {
       if (name.first != mpi::ParamKind::kDatatype || state_.defined_types.erase(key) == 0) continue;
       auto type = mpi_runtime::handle_of<MPI_Datatype>(key);
