@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -15,11 +16,13 @@ namespace {
 struct InfoArguments {
   std::string path;
   std::string format = "text";
+  DisplayOptions display;
 };
 
 int run(const InfoArguments& options) {
   const Result<Trace> trace = Trace::open(options.path);
   if (!trace.ok()) return report(trace.error());
+  if (options.format == "text") use_display(options.display);
   const int status =
       print(options.format == "json" ? report::info_json(*trace) : report::info_text(*trace));
   if (status != 0) return status;
@@ -35,6 +38,7 @@ void add_info(Command& app, int& exit_status) {
   Command* verb = app.add_subcommand("info", "Program, MPI, ranks, calls, sizes, losses");
   verb->add_trace(options->path);
   verb->add_format(options->format, {"text", "json"});
+  add_display(*verb, options->display, false);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -17,6 +18,7 @@ namespace {
 struct StatsArguments {
   std::string path;
   std::string format = "text";
+  DisplayOptions display;
 };
 
 int run(const StatsArguments& options) {
@@ -26,6 +28,7 @@ int run(const StatsArguments& options) {
   if (!trace.ok()) return report(trace.error());
   const auto sizes = format::section_sizes(*bytes, options.path);
   if (!sizes.ok()) return report(sizes.error());
+  if (options.format == "text") use_display(options.display);
   report::TraceStats stats = report::count_stats(*trace);
   for (const format::SectionSize& size : *sizes)
     stats.sections.push_back(
@@ -42,6 +45,7 @@ void add_stats(Command& app, int& exit_status) {
   Command* verb = app.add_subcommand("stats", "What the bytes of the file are used for");
   verb->add_trace(options->path);
   verb->add_format(options->format, {"text", "json"});
+  add_display(*verb, options->display, false);
   verb->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -7,6 +7,7 @@
 #include "base/nested_runs.h"
 #include "reader/internal.h"
 #include "similarity/ranks/rank_lists.h"
+#include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -74,16 +75,16 @@ std::string stood_for_line(const Trace& trace, MadeOf what) {
   if (data.empty() || ranks_stood_for(trace) == 0) return {};
   const Errors errors = errors_of(trace, what);
   std::string out =
-      fmt::format("  {} of {} stood for by {} others: ", text::count_text(ranks_stood_for(trace)),
+      fmt::format("  {} of {} stood for by {}: ", text::count_text(ranks_stood_for(trace)),
                   text::counted_text(static_cast<uint64_t>(trace.rank_count()), "rank"),
-                  text::count_text(data.clusters.size()));
+                  text::counted_text(data.clusters.size(), "other"));
   if (errors.times)
     out += "sums are exact";
   else if (errors.calls)
     out += "calls and bytes are exact, times those of leads";
   else
     out += "calls, bytes and times are those of leads";
-  return out + "\n";
+  return text::paragraph(out + "\n", 2);
 }
 
 Json clustering_json(const Trace& trace) {

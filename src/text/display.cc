@@ -60,7 +60,7 @@ std::string shortened(std::string_view text, size_t width) {
   return out + std::string(text.substr(offset_of(text, all - end)));
 }
 
-std::string paragraph(std::string_view text) {
+std::string paragraph(std::string_view text, size_t indent) {
   std::string out(text);
   const size_t columns = display().columns;
   if (columns == 0) return out;
@@ -68,9 +68,13 @@ std::string paragraph(std::string_view text) {
   size_t line = 0;  // where it begins
   for (size_t at = out.find_first_of(kBreaks), last = 0;;) {
     const size_t end = std::min(at, out.size());
-    if (last > line && text_width(std::string_view(out).substr(line, end - line)) > columns) {
+    if (last > line + indent &&
+        text_width(std::string_view(out).substr(line, end - line)) > columns) {
       out[last] = '\n';
       line = last + 1;
+      out.insert(line, indent, ' ');
+      if (at == std::string::npos) return out;
+      at += indent;
     }
     if (at == std::string::npos) return out;
     last = at;

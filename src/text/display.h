@@ -35,7 +35,9 @@ size_t text_width(std::string_view text);
 // `text` in `width` columns: of one that is longer its begin and, as that says most of a path,
 // twice as much of its end. An indentation stays, up to half of the width.
 std::string shortened(std::string_view text, size_t width);
-// Sentences, broken between words where display() is too narrow; a longer word stays whole.
-std::string paragraph(std::string_view text);
+// Sentences, broken between words where display() is too narrow; a longer word stays whole. What is
+// broken goes on `indent` columns from the left, and the first `indent` columns of a line, where it
+// may have a label, are not broken.
+std::string paragraph(std::string_view text, size_t indent = 0);
 
 }  // namespace refrain::text

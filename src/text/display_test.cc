@@ -102,6 +102,16 @@ TEST(Display, BreaksSentencesBetweenWords) {
   EXPECT_EQ(paragraph("a b c d e f g"), "a b c d e f\ng");
 }
 
+// A label stays before its value, whose lines are below each other.
+TEST(Display, BreaksValuesBehindTheirLabels) {
+  constexpr const char* kText = "  cost  one two three four\n  path  /a/long/one/without/end is\n";
+  EXPECT_EQ(paragraph(kText, 8), kText);
+  const Shown shown({.columns = 16});
+  EXPECT_EQ(paragraph(kText, 8),
+            "  cost  one two\n        three\n        four\n  path  /a/long/one/without/end\n       "
+            " is\n");
+}
+
 TEST(Display, ColoursTakeNoColumns) {
   Table table({"<name", "n"});
   table.add({"a", "1"});

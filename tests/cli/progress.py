@@ -115,7 +115,7 @@ class Slow(unittest.TestCase):
 
     def test_it_is_gone_before_the_answer(self):
         text = self.slowed(["waits", self.trace], both=True)
-        self.assertRegex(text, re.compile(r"\033\[K[^\r]*Efficiency, between", re.S))
+        self.assertRegex(text, re.compile(r"\033\[K[^\r]*Efficiency, MPI_Init", re.S))
         answer = text[text.rindex(WIPE) + len(WIPE):]
         done = subprocess.run([options.refrain, "waits", self.trace], stdout=subprocess.PIPE, check=True)
         self.assertEqual(answer, done.stdout.decode())

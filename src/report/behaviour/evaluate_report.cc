@@ -104,7 +104,7 @@ Json trend_json(const EvaluateView& view, text::PathNames& names, const Trend& t
 }  // namespace
 
 std::string evaluate_text(const EvaluateView& view) {
-  std::string out = headline(view);
+  std::string out = text::paragraph(headline(view));
   for (const Scope scope : {Scope::kIntra, Scope::kInter, Scope::kCombined})
     out += table_of(view, scope);
   return out;

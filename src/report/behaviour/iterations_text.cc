@@ -265,7 +265,8 @@ std::string iterations_text(const IterationsView& view) {
   if (view.behaviours) out += behaviours_table(view);
   double others_ns = 0;
   for (const size_t i : longest_loops(view, &others_ns)) {
-    out += "\n" + text::heading(title_text(view, all.loops[i])) + "\n" + remarks_text(all.loops[i]);
+    out += "\n" + text::heading(text::paragraph(title_text(view, all.loops[i]), 4)) + "\n" +
+           text::paragraph(remarks_text(all.loops[i]), 4);
     out += view.behaviours ? patterns_text(view, i) + map_text(view, i)
                            : rows_text(view, all.loops[i]);
   }

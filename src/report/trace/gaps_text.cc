@@ -11,6 +11,7 @@
 #include "report/profile/profile_rows.h"
 #include "text/numbers.h"
 #include "text/site_names.h"
+#include "text/table.h"
 
 namespace refrain::report {
 
@@ -52,15 +53,16 @@ std::string gaps_text(const Trace& trace, size_t most) {
   if (rows.empty()) return {};
   text::SiteNames sites(trace, true);
   const size_t shown = std::min(most, rows.size());
-  std::string out = fmt::format("\n{:>10} {:>10} {:>10} {:>10} {:>10}  time before the call\n",
-                                "in all", "mean", "least", "most", "calls");
+  text::Table table({"in all", "mean", "least", "most", "calls", "<time before the call"});
+  table.can_leave_out({"least", "most", "calls"});
   for (size_t i = 0; i < shown; ++i) {
     const analysis::GapRow& row = rows[i];
-    out += fmt::format("{:>10} {:>10} {:>10} {:>10} {:>10}  {} {}\n", ns_text(row.gaps.sum_ns),
-                       ns_text(row.mean_ns()), text::duration_text(row.gaps.min_ns),
-                       text::duration_text(row.gaps.max_ns), text::count_text(row.gaps.count),
-                       call_name(row.call), sites.name(row.site));
+    table.add({ns_text(row.gaps.sum_ns), ns_text(row.mean_ns()),
+               text::duration_text(row.gaps.min_ns), text::duration_text(row.gaps.max_ns),
+               text::count_text(row.gaps.count),
+               fmt::format("{} {}", call_name(row.call), sites.name(row.site))});
   }
+  std::string out = "\n" + table.text();
   if (shown < rows.size())
     out += fmt::format("and {} with less\n", text::counted_text(rows.size() - shown, "signature"));
   return out;

@@ -19,6 +19,7 @@
 #include "report/trace/gaps_text.h"
 #include "report/trace/grammars.h"
 #include "report/trace/plain_trace.h"
+#include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -314,7 +315,8 @@ std::string info_text(const Trace& trace) {
   out += spawned_lines(trace);
   add_known(out, "complete", info.complete ? "yes" : "NO");
   out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
-  return out + "\n" + groups_text(trace);
+  constexpr size_t kValues = 15;  // where they begin
+  return text::paragraph(out, kValues) + "\n" + groups_text(trace);
 }
 
 }  // namespace refrain::report

@@ -73,12 +73,11 @@ std::string messages_text(const MessageLogs& logs) {
   text::Table table({"rank", "receives", "received", "crossing", "kept", "stored", "<log"});
   for (const RankMessages& r : logs.ranks)
     table.add(row_of(std::to_string(r.rank), r, state_of(r)));
-  table.add(
-      row_of("all", logs.all,
-             fmt::format("{} of the received bytes are kept",
-                         text::percent_text(static_cast<double>(logs.all.sums.kept_bytes),
-                                            static_cast<double>(logs.all.sums.received_bytes)))));
+  table.add(row_of("all", logs.all, ""));
   std::string out = text::printable(logs.folder) + "\n" + table.text();
+  out += fmt::format("  {} of the received bytes are kept\n",
+                     text::percent_text(static_cast<double>(logs.all.sums.kept_bytes),
+                                        static_cast<double>(logs.all.sums.received_bytes)));
   if (logs.all.sums.unlogged > 0)
     out += fmt::format("  {} receives came after their logs had ended\n", logs.all.sums.unlogged);
   if (logs.all.missing > 0) out += fmt::format("  {} receives are not kept\n", logs.all.missing);

@@ -56,12 +56,12 @@ std::string untimed_text(const Trace& trace, const Profile& profile, reader::Sym
                          size_t top) {
   const std::string crowding = crowding_text(trace, analysis::core_use(trace));
   std::string out = crowding.empty() ? "" : text::paragraph(crowding) + "\n\n";
-  out += fmt::format(
+  out += text::paragraph(fmt::format(
       "{}: no times of single calls, so nothing says who waited for whom. Record with\n"
-      "  refrain record --timing exact ...       (or --timing bins:0.02, which takes less)\n\n"
+      "  refrain record --timing exact ...    (or --timing bins:0.02, which takes less)\n\n"
       "What the statistics say: {} of the time of all ranks is in MPI, load balance {:.2f}.\n",
       text::printable(trace.name()), text::percent_text(profile.all.time_ns, profile.whole_ns()),
-      balance(profile));
+      balance(profile)));
   out += text::paragraph(busiest_text(profile));
   text::PathNames names(trace, symbols);
   text::Table table({"<<call", "<called from", "time", "share", "calls"});

@@ -43,7 +43,7 @@ std::string efficiency_text(const WaitsView& view) {
   table.add({"    serialisation", share(e.serialisation),
              "waiting that is there on an ideal network, too"});
   table.add({"    transfer", share(e.transfer), "what the network takes"});
-  return "\n" + text::heading("Efficiency, between MPI_Init and MPI_Finalize: ") +
+  return "\n" + text::heading("Efficiency, MPI_Init to MPI_Finalize: ") +
          text::duration_text(e.runtime_ns) + ", on an ideal network " +
          text::duration_text(e.ideal_ns) + "\n" + table.text();
 }
@@ -266,13 +266,12 @@ std::string notes_text(const WaitsView& view) {
   note(c.unknown_groups, "epoch", "of one-sided communication whose group is not known");
   if (c.repaired_messages > 0)
     note(c.repaired_messages, "message",
-         "arrived before being sent (or was sent synchronously and returned before being asked "
-         "for), by " +
+         "arrived before being sent, or sent synchronously and done before being asked for, by " +
              text::duration_text(c.repaired_ns_most) + " at most; times were moved forward");
   note(c.backward_times, "call", "ended before the one before; moved forward");
   note(c.negative_durations, "call", "ended before its begin; taken as 0 ns");
   note(c.dropped, "end", "of messages and collectives beyond the limit of memory");
-  return out.empty() ? out : "\n" + out;
+  return out.empty() ? out : "\n" + text::paragraph(out, 2);
 }
 
 }  // namespace
