@@ -142,6 +142,7 @@ class Engine {
 
   // ---- lifetime.cc ----
   void note_seconds();
+  void note_recorded(uint64_t end_ns);
   void note_session(const Frame& frame);
   void end_sessions();
   base::Status start_mpi(Frame& frame);

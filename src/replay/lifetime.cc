@@ -87,7 +87,7 @@ void Engine::end_sessions() {
   if (!has_session_ || has_started_ || options_.most_calls != UINT64_MAX) return;
   has_session_ = false;
   seconds_.push_back(static_cast<double>(session_ended_ns_ - began_ns_) / 1e9);
-  recorded_s_ = static_cast<double>(recorded_session_end_ns_ - recorded_begin_ns_) / 1e9;
+  note_recorded(recorded_session_end_ns_);
   if (!is_last_ || !options_.at_end) return;
   MPI_Group all = MPI_GROUP_NULL;
   MPI_Comm job = MPI_COMM_NULL;
@@ -107,6 +107,12 @@ MPI_Comm Engine::job() const {
   return job_ == 0 ? MPI_COMM_WORLD : mpi_runtime::handle_of<MPI_Comm>(job_);
 }
 
+// How long the program took, where the trace has the times of calls: else they are numbers only.
+void Engine::note_recorded(uint64_t end_ns) {
+  if (trace_.has_times() && end_ns > recorded_begin_ns_)
+    recorded_s_ = static_cast<double>(end_ns - recorded_begin_ns_) / 1e9;
+}
+
 void Engine::note_seconds() {
   seconds_.push_back(static_cast<double>(run_clock().now_ns() - began_ns_) / 1e9);
 }
@@ -114,8 +120,7 @@ void Engine::note_seconds() {
 base::Status Engine::finalize(Frame& frame) {
   if (auto good = end_threads(); !good.ok()) return good;
   note_seconds();
-  if (frame.staged.begin_ns > recorded_begin_ns_)
-    recorded_s_ = static_cast<double>(frame.staged.begin_ns - recorded_begin_ns_) / 1e9;
+  note_recorded(frame.staged.begin_ns);
   if (!is_last_) {
     REFRAIN_QUIET(MPI_Barrier)(MPI_COMM_WORLD);
     return base::Done{};

@@ -92,6 +92,15 @@ def compare(again, trace, told=""):
         raise Failure("calls of the replay are not at the program's places: " + done.stdout.strip()[:300])
 
 
+def check_recorded_time(trace, told):
+    """What the replay says that the program took: without times of single calls the duration of the run."""
+    about = json.loads(subprocess.run([options.refrain, "info", "--format", "json", trace], capture_output=True,
+                                      check=False).stdout)
+    said_s = float(re.search(r"\(recorded: ([0-9.]+) s\)", told).group(1))
+    if about["timing"] == "stats" and abs(said_s - about["duration_ns"] / 1e9) > 1e-5:
+        raise Failure("the run took %d ns, the replay says %f s" % (about["duration_ns"], said_s))
+
+
 def replay(entry, ranks, trace, folder, number=1):
     """Replays it under a recorder; the refused functions, in order."""
     again, scratch = os.path.join(folder, "again.rfn"), os.path.join(folder, "scratch")
@@ -107,7 +116,10 @@ def replay(entry, ranks, trace, folder, number=1):
         raise Failure("the replay exits with %d: %s" % (outcome.status, said(outcome)))
     if b"replayed 0 calls" in outcome.stdout:
         raise Failure("the replay says that it made no call")
-    compare(again, trace, outcome.stdout.decode(errors="replace"))
+    told = outcome.stdout.decode(errors="replace")
+    compare(again, trace, told)
+    if options.target != "smpi":  # whose simulator has one output for all
+        check_recorded_time(trace, told)
     for started in sorted(glob.glob(trace[:-len(".rfn")] + ".spawn*.rfn")):
         compare(again[:-len(".rfn")] + started[len(trace) - len(".rfn"):], started)
     return []
