@@ -127,8 +127,8 @@ void* SpoolFile::map_from(int fd, uint64_t bytes) {
 void* SpoolFile::take(void* memory, uint64_t bytes) {
   if (memory == nullptr) return nullptr;
   end_ += bytes;
-  mapped_ += bytes;
-  most_mapped_ = std::max(most_mapped_, mapped_);
+  mapped_.fetch_add(bytes, std::memory_order_relaxed);
+  most_mapped_ = std::max(most_mapped_, mapped());
   return memory;
 }
 
@@ -199,13 +199,13 @@ void SpoolFile::drop(Chunk* c) {
       close(fd);
     }
   }
-  mapped_ -= head.bytes;
+  mapped_.fetch_sub(head.bytes, std::memory_order_relaxed);
   munmap(c, head.bytes);
   chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
 }
 
 void SpoolFile::release(Chunk* c) {
-  mapped_ -= c->bytes;
+  mapped_.fetch_sub(c->bytes, std::memory_order_relaxed);
   munmap(c, c->bytes);
   chunks_.erase(std::find(chunks_.begin(), chunks_.end(), c));
 }

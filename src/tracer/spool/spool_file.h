@@ -6,6 +6,7 @@
 // open, so the program gets the same descriptor numbers as without the recorder.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -45,7 +46,8 @@ class SpoolFile {
 
   format::spool::Header* header() { return header_; }
   const std::string& folder() const { return folder_; }
-  uint64_t mapped() const { return mapped_; }
+  // Any thread, also while another one adds a chunk.
+  uint64_t mapped() const { return mapped_.load(std::memory_order_relaxed); }
   uint64_t most_mapped() const { return most_mapped_; }
   int error() const { return error_; }  // errno
 
@@ -69,7 +71,8 @@ class SpoolFile {
   // which readers pass over.
   char* ahead_ = nullptr;
   uint64_t ahead_bytes_ = 0;
-  uint64_t mapped_ = 0, most_mapped_ = 0;
+  std::atomic<uint64_t> mapped_ = 0;
+  uint64_t most_mapped_ = 0;
   int error_ = 0;
 };
 
