@@ -73,8 +73,7 @@ std::string paragraph(std::string_view text, size_t indent) {
       out[last] = '\n';
       line = last + 1;
       out.insert(line, indent, ' ');
-      if (at == std::string::npos) return out;
-      at += indent;
+      if (at != std::string::npos) at += indent;
     }
     if (at == std::string::npos) return out;
     last = at;

@@ -86,8 +86,8 @@ def sort(reports_there, is_ours, found):
 
 
 def is_of_replay(report):
-    """Both accesses are below a function of the replay: what MPI does in calls of the replay has MPI's frames first,
-    and where a thread was started says nothing."""
+    """One of the accesses is a function of the replay. What MPI does in calls of the replay has MPI's frames first, and
+    where a thread was started says nothing."""
     first = [stack.split("\n")[1] for stack in report.split("\n\n")
              if re.search(r"^ +(Previous )?(atomic )?(read|write) of size", stack, re.I | re.M)
              and len(stack.split("\n")) > 1]
@@ -95,7 +95,7 @@ def is_of_replay(report):
 
 
 def replay_failures(words, options, folder):
-    """The program's threads, replayed again and again: each time they begin at once."""
+    """The program's threads in a replay, where all of them begin at once."""
     trace = os.path.join(folder, words[0] + ".rfn")
     environment = dict(environment_of(options, folder), REFRAIN_QUIET="1")
     recorded = mpirun.run_job("mpich", 2, [options.refrain, "record", "-o", trace, "--",
