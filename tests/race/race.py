@@ -68,13 +68,13 @@ def failures(words, way, options, folder):
         found.append("exit status %d: %s" % (run.status, run.stderr))
     if subprocess.run([options.refrain, "check", trace]).returncode != 0:
         found.append("refrain check is not content")
-    other = sort(reports(folder), lambda report: "librefrain" in report or "/src/tracer/" in report, found)
+    other = take_ours(reports(folder), lambda report: "librefrain" in report or "/src/tracer/" in report, found)
     print("%s  %s, %d reports without a frame in Refrain"
           % ("FAIL" if found else "pass", " ".join([name] + way), other))
     return found
 
 
-def sort(reports_there, is_ours, found):
+def take_ours(reports_there, is_ours, found):
     """Appends those that are ours to `found`; the number of the others."""
     other = 0
     for report in reports_there:
@@ -111,7 +111,7 @@ def replay_failures(words, options, folder):
         found.append("refrain-replay-mpich is not instrumented")
     if recorded.status != 0 or run.status != 0:
         found.append("exit status %d, then %d: %s" % (recorded.status, run.status, run.stderr))
-    other = sort(reports(folder), is_of_replay, found)
+    other = take_ours(reports(folder), is_of_replay, found)
     print("%s  replay of %s, %d reports of others" % ("FAIL" if found else "pass", words[0], other))
     return found
 
