@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Text fits the terminal: no line of any verb is wider than COLUMNS.
+"""Text fits the terminal: no line of the verbs below is wider than COLUMNS.
 
     columns.py --refrain build/refrain --corpus tests/corpus
 """
