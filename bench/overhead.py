@@ -35,6 +35,7 @@ LOOPS = {
     "iprobe": (70, None),
     "comm_rank": (50, None),
     "new_signature": (350, None),
+    "any_order": (None, None),
     "new_stack": (None, None),
 }
 # Program, arguments, ranks, how much longer all of it may take. Each takes half a second to two without a recorder: in

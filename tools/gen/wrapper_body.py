@@ -288,7 +288,9 @@ class Body:
             lines += [f'  {call.name}_long_way({passed});', '  return rc;', '}', '']
             short_way = lines
             given = [f'CallScope& call_scope, {returns} rc'] + params[2:]
-            lines = [f'[[gnu::noinline]] void {call.name}_long_way({", ".join(given)}) {{']
+            recurs = f'recurs_request({request}, ' if request else 'recurs('
+            lines = [f'[[gnu::noinline]] void {call.name}_long_way({", ".join(given)}) {{',
+                     f'  if (rc == MPI_SUCCESS && call_scope.{recurs}{", ".join(words)})) return;']
         if self.uses_ok:
             lines.append(f'  const bool ok = {"rc == MPI_SUCCESS" if error else "true"};')
         encoder = f'call_scope.encoder({"rc" if error else "MPI_SUCCESS"});'

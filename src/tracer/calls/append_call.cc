@@ -47,6 +47,16 @@ void extend_elsewhere(Location& l, uint32_t terminal) {
   l.spool.detach();
 }
 
+}  // namespace
+
+void append_to_grammar(Location& l, uint32_t terminal) {
+  if (l.grammar.append(terminal)) return;
+  const Process::Guard writing(*l.process, !l.process->is_bounded());
+  extend_elsewhere(l, terminal);
+}
+
+namespace {
+
 // The lock is held. The first call of a terminal is counted in a small table, for programs whose
 // calls never come back.
 uint32_t add_signature(Location& l, std::string_view bytes, uint32_t hash, uint64_t ticks) {
@@ -89,10 +99,7 @@ uint32_t extend_grammar(Location& l, std::string_view bytes, uint64_t ticks) {
     const Process::Guard writing(p, !bounded);
     return add_signature(l, bytes, hash, ticks);
   }
-  if (!l.grammar.append(terminal)) {
-    const Process::Guard writing(p, !bounded);
-    extend_elsewhere(l, terminal);
-  }
+  append_to_grammar(l, terminal);
   count_duration(l, terminal, ticks);
   return terminal;
 }

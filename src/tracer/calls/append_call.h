@@ -14,6 +14,9 @@ struct Location;
 // is recorded from then on: there is no memory.
 uint32_t extend_grammar(Location& location, std::string_view bytes, uint64_t ticks);
 
+// The same of a call whose terminal is known, and whose duration is counted.
+void append_to_grammar(Location& location, uint32_t terminal);
+
 // Of a location that keeps gaps: the one before a call that the grammar was given, in ticks, with
 // which it goes into the log.
 uint64_t count_gap(Location& location, uint32_t terminal, bool is_outermost, uint64_t begin,

@@ -103,7 +103,10 @@ CallMemo* CallMemos::make(uint32_t terminal) {
   CallMemo*& m = memos_[terminal];
   if (m == nullptr) {
     void* const place = room_for_one();
-    if (place != nullptr) m = new (place) CallMemo;
+    if (place == nullptr) return nullptr;
+    m = new (place) CallMemo;
+    m->terminal = terminal;
+    ++made_;
   }
   return m;
 }

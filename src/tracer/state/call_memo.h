@@ -6,6 +6,9 @@
 //
 //     grammar.expected() -> memo -> same words? -> count the duration, move the grammar's cursor
 //
+// A call that the grammar does not expect may still be one that was made before: MemoIndex finds
+// its memo by its words.
+//
 // Laws: a memo belongs to one location, so counting in it takes no lock. Freed by that location.
 #pragma once
 
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "mpi/call_table.h"
+#include "tracer/state/memo_index.h"
 
 namespace refrain::tracer {
 
@@ -54,6 +58,7 @@ struct alignas(64) CallMemo {
   uint64_t* words = inside;
   uint16_t room = kWordsInside;
   uint8_t window_begin = kNoWindow;  // the bucket of window[0]
+  uint32_t terminal = 0;
   uint64_t inside[kWordsInside] = {};
   RequestEntry* request = nullptr;  // what the call makes, if it makes one
   uint32_t window[kWindow] = {};    // calls by log2(ticks), from window_begin on
@@ -140,6 +145,10 @@ class CallMemos {
     __builtin_prefetch(reinterpret_cast<const void*>(memo + alignof(CallMemo)));
     __builtin_prefetch(reinterpret_cast<const void*>(memo + 2 * alignof(CallMemo)));
   }
+  // By MemoIndex::hash(): one that may be of a call that looks like that; null: none is known.
+  bool has_known() const { return !index_.empty(); }
+  CallMemo* known(uint64_t hash) const { return index_.find(hash); }
+  void know(uint64_t hash, CallMemo& memo) { index_.put(hash, &memo, made_); }
   // Bytes that the next terminal may make it ask for at once; 0: none.
   size_t next_growth() const {
     return room_.size() == room_.capacity() ? 2 * room_.size() * sizeof(void*) : 0;
@@ -154,8 +163,9 @@ class CallMemos {
     }
     std::vector<CallMemo*>().swap(room_);
     forget_blocks();
+    index_.clear();
     memos_ = nullptr;
-    size_ = 0;
+    size_ = made_ = 0;
   }
 
  private:
@@ -172,6 +182,8 @@ class CallMemos {
   uint64_t size_ = 0;
   std::vector<CallMemo*> room_;
   Block* block_ = nullptr;
+  size_t made_ = 0;  // memos that there are
+  MemoIndex index_;
 };
 
 }  // namespace refrain::tracer

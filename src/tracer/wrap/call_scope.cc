@@ -237,20 +237,22 @@ void CallScope::leave() {
   if (fortran_.address != nullptr) refrain_fortran_site = fortran_;
 }
 
+void CallScope::find_path() {
+  path_ = &location_->paths.find(*location_->process, location_->stack,
+                                 {address_, frame_, is_from_fortran() ? wrapper_ : frame_});
+}
+
 Encoder& CallScope::encoder(int rc) {
   rc_ = rc;
   location_->in_recorder = true;
-  const bool is_from_fortran = state_ == State::kOther && fortran_.address != nullptr;
-  path_ = &location_->paths.find(*location_->process, location_->stack,
-                                 {address_, frame_, is_from_fortran ? wrapper_ : frame_});
-  location_->encoder.start(call(), path_->definition, is_from_fortran && rc == 0);
+  find_path();
+  location_->encoder.start(call(), path_->definition, is_from_fortran() && rc == 0);
   if (is_left_out()) location_->encoder.leave_out((call_ & kFilteredCall) != 0);
   return location_->encoder;
 }
 
 uint32_t CallScope::commit() {
   RecordedThread& l = *location_;
-  Process& p = *l.process;
   if (is_left_out()) {
     terminal_ = UINT32_MAX;
     l.encoder.call_is_left_out();
@@ -272,18 +274,23 @@ uint32_t CallScope::commit() {
     l.first_begin_ticks = begin_ticks_;
     l.own_time.begin_span();
   }
+  close_call(ticks);
+  return terminal_;
+}
+
+void CallScope::close_call(uint64_t ticks) {
+  RecordedThread& l = *location_;
   count_time(l, ticks);
   uint64_t gap = SpoolLog::kNoGap;
   if (l.spool.keeps_times()) [[unlikely]]
     gap = keep_time(l, terminal_);
   l.spool.push(l, terminal_, ticks, gap);
-  const uint64_t now = p.clock.ticks();
+  const uint64_t now = l.process->clock.ticks();
   l.own_time.add_call(now - end_ticks_);
   l.note_own_work(now);
   if (l.times != nullptr) [[unlikely]]
     compare_clocks(l, call(), terminal_);
   l.in_recorder = false;
-  return terminal_;
 }
 
 bool CallScope::is_beyond_memory() {

@@ -146,6 +146,24 @@ class CallScope {
     again(*m);
     return true;
   }
+  // The way between the two, for a call that the grammar does not expect: whether one with the same
+  // words was made before. Not on the path of every call.
+  bool recurs_array(const uint64_t* words, size_t count, MPI_Request* request = nullptr);
+  template <class... W>
+  bool recurs(W... words) {
+    const uint64_t all[] = {static_cast<uint64_t>(words)...};
+    return recurs_array(all, sizeof...(W));
+  }
+  template <class... W>
+  bool recurs_request(MPI_Request* request, W... words) {
+    const uint64_t all[] = {static_cast<uint64_t>(words)...};
+    return recurs_array(all, sizeof...(W), request);
+  }
+  // One way or the other.
+  template <class... W>
+  [[gnu::always_inline]] bool was_made(W... words) {
+    return repeats(words...) || recurs(words...);
+  }
   void memorise_array(const uint64_t* words, size_t count);
   template <class... W>
   void memorise(W... words) {
@@ -207,6 +225,11 @@ class CallScope {
     return m;
   }
   bool add_request(const CallMemo& memo, MPI_Request* request);
+  // Where the call comes from; sets path_.
+  void find_path();
+  bool is_from_fortran() const { return state_ == State::kOther && fortran_.address != nullptr; }
+  // The end of a call that has its terminal, on the longer ways.
+  void close_call(uint64_t ticks);
   void again(CallMemo& memo);
   void again_beside(CallMemo& memo, uint64_t ticks);
   // Where times are kept; the gap before the call, SpoolLog::kNoGap where those are not.
@@ -229,9 +252,9 @@ class CallScope {
   uintptr_t address_;     // where the program continues after the call
   uintptr_t frame_;       // where the caller's frame pointer is saved, right below that address
   uintptr_t wrapper_;     // called through Fortran: the wrapper's own frame
-  const SeenPath* path_;  // after encoder()
+  const SeenPath* path_;  // after find_path()
   FortranSite fortran_;   // kOther: the entry point that led here; callbacks inside leave others
-  uint32_t terminal_;     // after commit()
+  uint32_t terminal_;     // once it is known
   int rc_;
   mpi::CallId call_;
   mpi::CallId outer_call_;  // kOther

@@ -42,7 +42,9 @@ class CompletionWords {
   }
   void give_up() { usable_ = false; }
 
-  bool repeat(CallScope& scope) const { return usable_ && scope.repeats_array(words_, n_); }
+  bool repeat(CallScope& scope) const {
+    return usable_ && (scope.repeats_array(words_, n_) || scope.recurs_array(words_, n_));
+  }
   void memorise(CallScope& scope) const {
     if (usable_) scope.memorise_array(words_, n_);
   }

@@ -66,7 +66,7 @@ int receive(CallScope& scope, Real real, void* buf, Count count, MPI_Datatype da
                word(more)..., message.word(), status == MPI_STATUS_IGNORE);
   };
   const bool short_way = rc == MPI_SUCCESS;
-  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.was_made(words...); })) return rc;
   if (!scope.is_plain()) filter_received(scope, rc, message.filled(), count, datatype);
   Encoder& e = scope.encoder(rc);
   e.buffer(buf);
@@ -98,7 +98,7 @@ int send_receive(CallScope& scope, Real real, const void* sendbuf, Count sendcou
                word(comm), message.word(), status == MPI_STATUS_IGNORE);
   };
   const bool short_way = rc == MPI_SUCCESS;
-  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.was_made(words...); })) return rc;
   if (!scope.is_plain())
     filter_exchanged(scope, rc, message.filled(), sendcount, sendtype, dest, recvcount, recvtype,
                      source);
@@ -133,7 +133,7 @@ int send_receive_replace(CallScope& scope, Real real, void* buf, Count count, MP
                word(recvtag), word(comm), message.word(), status == MPI_STATUS_IGNORE);
   };
   const bool short_way = rc == MPI_SUCCESS;
-  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.was_made(words...); })) return rc;
   if (!scope.is_plain())
     filter_exchanged(scope, rc, message.filled(), count, datatype, dest, count, datatype, source);
   Encoder& e = scope.encoder(rc);
@@ -258,7 +258,7 @@ int MPI_Probe(CallScope& scope, decltype(&::MPI_Probe) real, int source, int tag
     return use(word(source), word(tag), word(comm), message.word(), status == MPI_STATUS_IGNORE);
   };
   const bool short_way = rc == MPI_SUCCESS;
-  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.was_made(words...); })) return rc;
   if (!scope.is_plain()) filter_received(scope, rc, message.filled(), 0, MPI_DATATYPE_NULL);
   Encoder& e = scope.encoder(rc);
   e.rank(source);
@@ -281,7 +281,7 @@ int MPI_Iprobe(CallScope& scope, decltype(&::MPI_Iprobe) real, int source, int t
     return use(word(source), word(tag), word(comm), status == MPI_STATUS_IGNORE);
   };
   const bool short_way = rc == MPI_SUCCESS && *flag == 0;
-  if (short_way && with_words([&](auto... words) { return scope.repeats(words...); })) return rc;
+  if (short_way && with_words([&](auto... words) { return scope.was_made(words...); })) return rc;
   if (!scope.is_plain() && rc == MPI_SUCCESS && *flag != 0)
     filter_received(scope, rc, message.filled(), 0, MPI_DATATYPE_NULL);
   Encoder& e = scope.encoder(rc);

@@ -52,7 +52,7 @@ void function(mpi::CallId id, void* address, void* return_address, void* frame) 
   scope.begin();
   scope.end();
   const auto word = reinterpret_cast<uint64_t>(address);
-  if (scope.is_plain() && scope.repeats(word)) return;
+  if (scope.is_plain() && scope.was_made(word)) return;
   scope.encoder(MPI_SUCCESS).function(address);
   scope.commit();
   scope.memorise(word);

@@ -1,5 +1,5 @@
-// What CallScope does at the end of a call that is what the grammar expects, and what both ways
-// share.
+// What CallScope does at the end of a call that is what the grammar expects, or that was made
+// before in the same way, and what these ways share with the long one.
 
 #include "tracer/calls/append_call.h"
 #include "tracer/requests/request_lanes.h"
@@ -88,6 +88,34 @@ bool CallScope::add_request(const CallMemo& memo, MPI_Request* request) {
   return lane.table.add_again(*memo.request, handle_key(*request), request);
 }
 
+// Under a bound of memory the tables may have begun anew, which extend_grammar() finds out.
+bool CallScope::recurs_array(const uint64_t* words, size_t count, MPI_Request* request) {
+  RecordedThread& l = *location_;
+  if (!l.memos.has_known() || l.process->is_bounded() ||
+      has_slow_path_reason(slow_path_reasons::kOutOfMemory))
+    return false;
+  l.in_recorder = true;
+  const CallMemo* const next = l.memos.find(l.grammar.expected());
+  if (next != nullptr && next->path != nullptr && next->path->still_holds(address_, frame_))
+    path_ = next->path;
+  else
+    find_path();
+  l.in_recorder = false;
+  CallMemo* const m = l.memos.known(MemoIndex::hash(call_, path_->definition, words, count));
+  if (m == nullptr || m->call != call_ || m->path_definition != path_->definition ||
+      m->handle_changes != l.process->handle_changes.load(std::memory_order_relaxed) ||
+      !m->same_words(words, count) || (request != nullptr && !add_request(*m, request)))
+    return false;
+  l.in_recorder = true;
+  m->path = path_;
+  terminal_ = m->terminal;
+  const uint64_t ticks = duration();
+  m->count_one(ticks);
+  append_to_grammar(l, terminal_);
+  close_call(ticks);
+  return true;
+}
+
 void CallScope::memorise_array(const uint64_t* words, size_t count) {
   RecordedThread& l = *location_;
   Process& p = *l.process;
@@ -95,8 +123,10 @@ void CallScope::memorise_array(const uint64_t* words, size_t count) {
   // The fast path has no calls that wait for a size, nor with types that others make unseen.
   if (known == nullptr || (call_ & kSizedCall) != 0 || l.encoder.has_described()) return;
   CallMemo& m = *known;
-  if (m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
-    l.encoder.memorise_request(m);
+  if (!m.remember(call_, *path_, p.handle_changes.load(std::memory_order_relaxed), words, count))
+    return;
+  l.encoder.memorise_request(m);
+  l.memos.know(MemoIndex::hash(call_, path_->definition, words, count), m);
 }
 
 void CallScope::compare_clocks(Location& l, mpi::CallId call, uint32_t terminal) {
