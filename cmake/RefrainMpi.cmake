@@ -249,11 +249,13 @@ function(refrain_generate_mpi mpi out_var)
   refrain_header_compiler(${mpi} compiler)
   set(sources ${out}/real_functions.cc ${out}/constants_table.cc ${out}/fortran_site.cc)
   set(forwarded ${out}/forwarded.cc ${out}/forwarded_table.cc)
+  set(beside ${forwarded} ${out}/real_functions.h ${out}/hand.h ${out}/functions.json)
   foreach(part RANGE 3)
     list(APPEND sources ${out}/wrappers_${part}.cc)
   endforeach()
   if(NOT mpi STREQUAL smpi)
     list(APPEND sources ${out}/logged_0.cc ${out}/logged_1.cc ${out}/world_0.cc ${out}/world_1.cc)
+    list(APPEND beside ${out}/logged_hand.h ${out}/world_hand.h)
   endif()
   set(fortran_flags)
   # The trampolines are x86-64 assembly; elsewhere Fortran's calls are seen where they reach C.
@@ -290,7 +292,7 @@ inline constexpr char kOwnWord[] = \"@mpi@\";
   # Files whose content stays keep their time: the stamp says that the generator ran.
   add_custom_command(
     OUTPUT ${out}/wrappers.stamp
-    BYPRODUCTS ${sources} ${forwarded} ${out}/real_functions.h ${out}/hand.h ${out}/logged_hand.h ${out}/world_hand.h ${out}/functions.json
+    BYPRODUCTS ${sources} ${beside}
     COMMAND ${REFRAIN_PYTHON} ${gen}/gen_wrappers.py --spec ${tables} --out ${out}
             --compiler ${compiler} --library ${REFRAIN_MPI_LIBRARY_${mpi}} ${fortran_flags}
             ${kind_flags}
