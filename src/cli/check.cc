@@ -148,6 +148,7 @@ int run(const CheckArguments& options) {
   if (const Status good = check_use(options); !good.ok()) return report(good.error());
   const auto thresholds = thresholds_of(options.diff, analysis::diff::default_thresholds());
   if (!thresholds.ok()) return report(thresholds.error());
+  if (options.format == "text") use_display(options.diff.display);
   const Result<std::string> bytes = reader::read_trace_file(options.path);
   if (!bytes.ok()) return report(bytes.error());
   if (bytes->starts_with(

@@ -6,6 +6,7 @@
 
 #include "analysis/clusters/cluster.h"
 #include "analysis/clusters/matching.h"
+#include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
@@ -25,6 +26,7 @@ struct ClusterArguments {
   format::ClusterWords words;
   std::string format = "text";
   bool as_paper = false, force = false;
+  DisplayOptions display;
 };
 
 Result<clusters::ClusterRequest> take(const ClusterArguments& options) {
@@ -66,6 +68,7 @@ int run(const ClusterArguments& options) {
                                  bytes->size()};
   const Status written = format::write_file_atomically(options.output, *bytes);
   if (!written.ok()) return report(written.error());
+  if (options.format == "text") use_display(options.display);
   const int status =
       print(options.format == "json" ? report::cluster_json(view) : report::cluster_text(view));
   return status != 0 ? status : status_of(*trace);
@@ -114,6 +117,7 @@ void add_cluster(Command& app, int& exit_status) {
       ->check(whole_number())
       ->capture_default_str();
   verb->add_format(options->format, {"text", "json"});
+  add_display(*verb, options->display, false);
   verb->add_flag("--force", options->force, "Overwrite the output");
   verb->footer(
       "The new trace opens like any other: every verb works on it, and says what it does not know "

@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
+#include "report/labelled_line.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -30,6 +32,7 @@ struct ConvertArguments {
   std::optional<uint64_t> from_ns, to_ns;
   bool no_resolve = false;
   convert::Options how;
+  DisplayOptions display;
 };
 
 // "0-3,8": numbers and ranges.
@@ -96,7 +99,7 @@ std::string text_of(const convert::Outcome& outcome) {
   std::string out;
   for (const std::string& file : outcome.files) out += text::printable(file) + "\n";
   const auto line = [&](std::string_view name, const std::string& text) {
-    out += fmt::format("  {:<12} {}\n", name, text);
+    report::add_line(out, name, text, report::kLongLabel);
   };
   line("written", fmt::format("{} bytes", text::count_text(outcome.bytes)));
   line("calls", fmt::format("{} of {} rank{}", text::count_text(outcome.calls),
@@ -109,7 +112,7 @@ std::string text_of(const convert::Outcome& outcome) {
     line("not held", fmt::format("{} {}", text::count_text(count), what));
   if (outcome.not_held.empty()) line("not held", "nothing");
   line("times", times_text(outcome.times));
-  return out;
+  return report::fitted_lines(out, report::kLongLabel);
 }
 
 std::string json_of(const convert::Outcome& outcome, const std::string& target) {
@@ -139,6 +142,7 @@ int run(ConvertArguments& options) {
     return report(good.error());
   const auto outcome = convert::convert(*trace, options.how, Activity::share);
   if (!outcome.ok()) return report(outcome.error());
+  if (options.format == "text") use_display(options.display);
   const int status =
       print(options.format == "json" ? json_of(*outcome, options.how.target) : text_of(*outcome));
   return status != 0 ? status : status_of(*trace);
@@ -172,6 +176,7 @@ void add_convert(Command& app, int& exit_status) {
   verb->add_flag("--no-resolve", options->no_resolve,
                  "Call sites as module and offset, without debug information");
   verb->add_format(options->format, {"text", "json"}, "Format of the summary: text or json");
+  add_display(*verb, options->display, false);
   verb->add_option("--flops", options->how.flops,
                    "ti: write computation as flops, so many a second of its time; without it as "
                    "the time itself")

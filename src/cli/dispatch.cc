@@ -10,9 +10,11 @@
 #include "base/temporaries.h"
 #include "cli/launch/refuse.h"
 #include "cli/launch/smpi_line.h"
+#include "cli/options/display_options.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
 #include "cli/output/start.h"
+#include "text/display.h"
 
 namespace refrain::cli {
 namespace {
@@ -35,6 +37,20 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
+// As wide as the display at most: what an option is, beside its name, and sentences.
+std::string fitted_help(const std::string& help) {
+  constexpr size_t kExplanations = 30;  // where CLI11 puts them
+  use_display({});
+  std::string out;
+  for (size_t at = 0; at < help.size();) {
+    const size_t end = std::min(help.find('\n', at), help.size() - 1) + 1;
+    const std::string line = help.substr(at, end - at);
+    out += text::paragraph(line, line.starts_with("  ") ? kExplanations : 0);
+    at = end;
+  }
+  return out;
+}
+
 // A launcher starts them on every rank of a job.
 bool is_of_ranks(const std::string& verb) {
   return verb == "record" || verb == "replay" || verb == "calibrate";
@@ -55,7 +71,7 @@ int run(int argc, char** argv, const Verbs& verbs) {
   std::string asked;
   const auto parsed = app.parse(words, asked);
   activity.reset();
-  if (!asked.empty()) return print(asked);
+  if (!asked.empty()) return print(fitted_help(asked));
   if (!parsed.ok())
     return is_of_ranks(verb) ? refuse(parsed.error()) : verbs.refuse(parsed.error(), words);
   return exit_status;

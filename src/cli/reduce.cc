@@ -8,6 +8,7 @@
 #include "analysis/reduce/evaluate.h"
 #include "analysis/reduce/keep_trends.h"
 #include "analysis/reduce/reduce.h"
+#include "cli/options/display_options.h"
 #include "cli/options/reduce_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
@@ -27,6 +28,7 @@ struct ReduceArguments {
   uint64_t memory_mib = 0;
   uint32_t step_ns = 0;
   bool force = false;
+  DisplayOptions display;
 };
 
 // --max-error is the threshold of auto.
@@ -77,6 +79,7 @@ int run(const ReduceArguments& options) {
   view.largest_ns = distance->largest_ns();
   const Status written = format::write_file_atomically(options.output, *bytes);
   if (!written.ok()) return report(written.error());
+  if (options.format == "text") use_display(options.display);
   const int status =
       print(options.format == "json" ? report::reduce_json(view) : report::reduce_text(view));
   return status != 0 ? status : status_of(*trace);
@@ -99,6 +102,7 @@ void add_reduce(Command& app, int& exit_status) {
   add_segment_options(*verb, options->segments, options->across, options->memory_mib,
                       options->step_ns);
   verb->add_format(options->format, {"text", "json"});
+  add_display(*verb, options->display, false);
   verb->add_flag("--force", options->force, "Overwrite the output, which may be the trace itself");
   verb->footer(
       "Every verb works on the new trace. `refrain evaluate` shows how much of the diagnosis it "

@@ -11,12 +11,14 @@
 #include "cli/launch/companion.h"
 #include "cli/launch/find_mpi.h"
 #include "cli/launch/refuse.h"
+#include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/common.h"
 #include "cli/verbs.h"
 #include "mpi/call_meaning.h"
 #include "replay/plan/dry_run.h"
 #include "replay/scratch.h"
+#include "text/display.h"
 #include "text/escape.h"
 
 namespace refrain::cli {
@@ -60,8 +62,11 @@ Result<replay::plan::LookOptions> look_options(const ReplayArguments& options) {
 
 int dry_run(const Trace& trace, const replay::plan::LookOptions& look, bool json) {
   const replay::plan::DryRun found = replay::plan::dry_run(trace, look);
-  const int status = json ? print(replay::plan::dry_run_json(trace, found))
-                          : print(replay::plan::dry_run_text(trace, found));
+  constexpr size_t kValues = 13;  // where they begin
+  if (!json) use_display({});
+  const int status =
+      print(json ? replay::plan::dry_run_json(trace, found)
+                 : text::paragraph(replay::plan::dry_run_text(trace, found), kValues));
   if (status != 0) return status;
   if (!found.can_be_replayed()) return static_cast<int>(base::ErrorCode::kUnsupported);
   return status_of(trace);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/computation/groups.h"
+#include "cli/options/display_options.h"
 #include "cli/options/values.h"
 #include "cli/output/activity.h"
 #include "cli/output/common.h"
@@ -27,6 +28,7 @@ struct SimilarityOptions {
   uint32_t clusters = 0;
   uint64_t seed = 1;
   bool force = false;
+  DisplayOptions display;
 };
 
 HowToGroup how_of(const SimilarityOptions& options) {
@@ -116,6 +118,7 @@ int run(const SimilarityOptions& options) {
             format::write_file_atomically(options.vectors, lines.text(), "the vectors");
         !status.ok())
       return report(status.error());
+  if (options.format == "text") use_display(options.display);
   const int status = print(options.format == "json" ? report::similarity_json(*groups, how)
                                                     : report::similarity_text(*groups, how));
   return status != 0 ? status : status_of(traces->front());
@@ -155,6 +158,7 @@ void add_similarity(Command& app, int& exit_status) {
   verb->add_option("--plan", options->plan, "Write representatives and groups to this file (JSON)");
   verb->add_option("--svg", options->svg, "Write dendrograms and vectors to this file (SVG)");
   verb->add_format(options->format, {"text", "json"});
+  add_display(*verb, options->display, false);
   verb->add_option("--vectors", options->vectors,
                    "Write the vectors that are compared to this file (CSV: rank, unit, ns)");
   verb->add_flag("--force", options->force, "Overwrite files of --plan, --svg and --vectors");

@@ -109,11 +109,12 @@ std::string heaviest_text(const analysis::Matrix& m) {
 
 std::string matrix_text(const analysis::Matrix& m, const std::string& name,
                         const analysis::Window& window, const Trace* of) {
-  std::string out =
+  std::string out = text::paragraph(
       fmt::format("{}: {}, {}, {} between {}\n", text::printable(name),
                   text::counted_text(static_cast<uint64_t>(m.rank_count), "rank"),
                   text::counted_text(m.messages, noun_of(m)), text::bytes_text(m.bytes),
-                  text::counted_text(m.entries.size(), "pair"));
+                  text::counted_text(m.entries.size(), "pair")),
+      2);
   if (!window.is_all()) out += "  " + window_text(window) + "\n";
   if (of != nullptr) out += stood_for_line(*of, window.is_all() ? MadeOf::kCalls : MadeOf::kTimes);
   if (!m.entries.empty())

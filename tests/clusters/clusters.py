@@ -89,7 +89,8 @@ class Clusters(unittest.TestCase):
         places = sorted(c["place"] for c in said["clusters"])
         self.assertEqual(places[3], "interior of 5 x 4")
         text = self.good("cluster", record("null"), "-o", self.path("text.rfn"))
-        self.assertIn("interior of 5 x 4", text)
+        self.assertIn("place in 5 x 4", text)
+        self.assertIn("  interior  ", text)
         self.assertIn("SRC 100.00 %", text)
 
     def test_master_and_workers_are_two(self):

@@ -46,12 +46,6 @@ std::vector<Place> places_of(const Dims& dims, const base::RunList& members) {
   return is_box ? out : std::vector<Place>();
 }
 
-std::string text_of(const Dims& dims) {
-  std::string out;
-  for (const uint64_t d : dims) out += (out.empty() ? "" : " x ") + std::to_string(d);
-  return out;
-}
-
 // All ways to write `ranks` as a product of numbers from 3 on.
 void factor(uint64_t ranks, size_t dimensions, Dims& begun, std::vector<Dims>& out) {
   constexpr size_t kMost = 256;
@@ -113,7 +107,7 @@ std::vector<uint64_t> mesh_of(const Trace& trace, const std::vector<format::Clus
   for (size_t i = 0; i < candidates.size(); ++i) {
     size_t named = 0;
     for (const format::Cluster& c : clusters)
-      named += mesh_name(candidates[i], c.members).empty() ? 0 : 1;
+      named += mesh_place(candidates[i], c.members).empty() ? 0 : 1;
     // Of a mesh that the program never spoke of, some clusters are places by chance.
     if (i >= made && named < clusters.size()) continue;
     if (named > most) most = named, best = candidates[i];
@@ -122,7 +116,7 @@ std::vector<uint64_t> mesh_of(const Trace& trace, const std::vector<format::Clus
   return best;
 }
 
-std::string mesh_name(const std::vector<uint64_t>& dims, const base::RunList& members) {
+std::string mesh_place(const std::vector<uint64_t>& dims, const base::RunList& members) {
   const std::vector<Place> places = places_of(dims, members);
   if (places.empty()) return {};
   // The last dimension goes from left to right, the one before downwards.
@@ -136,12 +130,23 @@ std::string mesh_name(const std::vector<uint64_t>& dims, const base::RunList& me
     sides += kSides[places.size() - 1 - d][places[d] == Place::kLast ? 1 : 0];
     sides += ' ';
   }
-  if (borders == 0) return "interior of " + text_of(dims);
+  if (borders == 0) return "interior";
   const size_t inside = places.size() - borders;
   const char* const kWord = inside == 0   ? (places.size() == 1 ? "end" : "corner")
                             : inside == 1 ? "edge"
                                           : "face";
-  return sides + kWord + " of " + text_of(dims);
+  return sides + kWord;
+}
+
+std::string mesh_name(const std::vector<uint64_t>& dims, const base::RunList& members) {
+  const std::string place = mesh_place(dims, members);
+  return place.empty() ? place : place + " of " + mesh_size(dims);
+}
+
+std::string mesh_size(const std::vector<uint64_t>& dims) {
+  std::string out;
+  for (const uint64_t d : dims) out += (out.empty() ? "" : " x ") + std::to_string(d);
+  return out;
 }
 
 }  // namespace refrain::analysis::clusters

@@ -15,7 +15,11 @@ namespace refrain::analysis::clusters {
 // name. Empty where fewer than two clusters have one.
 std::vector<uint64_t> mesh_of(const Trace& trace, const std::vector<format::Cluster>& clusters);
 
-// The name of the ranks in that mesh; empty where they are no such place.
+// Where the ranks are in that mesh, "top edge"; empty where they are no such place.
+std::string mesh_place(const std::vector<uint64_t>& dims, const base::RunList& members);
+// The same with the mesh, "top edge of 8 x 8".
 std::string mesh_name(const std::vector<uint64_t>& dims, const base::RunList& members);
+// "8 x 8"
+std::string mesh_size(const std::vector<uint64_t>& dims);
 
 }  // namespace refrain::analysis::clusters

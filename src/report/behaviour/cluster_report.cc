@@ -73,15 +73,17 @@ std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share);
 
 std::string table_text(const ClusterView& view) {
   const std::vector<uint64_t> mesh = analysis::clusters::mesh_of(view.trace, view.data.clusters);
-  text::Table table(
-      {"lead", "ranks", "calls", "bytes", "time in MPI", "<members", "<place", "<off by at most"});
+  text::Table table({"lead", "ranks", "calls", "bytes", "time in MPI", "<members",
+                     mesh.empty() ? "<place" : "<place in " + analysis::clusters::mesh_size(mesh),
+                     "<off by at most"});
+  table.can_leave_out({"bytes", "calls"});
   constexpr size_t kMostRows = 64;
   for (size_t i = 0; i < std::min(view.data.clusters.size(), kMostRows); ++i) {
     const format::Cluster& c = view.data.clusters[i];
     table.add({text::count_text(c.lead), text::count_text(c.members.size()),
                text::count_text(c.calls), text::bytes_text(c.bytes),
                text::duration_text(c.in_mpi_ns), rank_set_text(c.members),
-               mesh.empty() ? std::string() : analysis::clusters::mesh_name(mesh, c.members),
+               mesh.empty() ? std::string() : analysis::clusters::mesh_place(mesh, c.members),
                radius_text(c.radius)});
   }
   std::string out = table.text();
@@ -176,7 +178,7 @@ std::string cluster_text(const ClusterView& view) {
                        text::percent_text(static_cast<double>(view.bytes_after),
                                           static_cast<double>(view.bytes_before))));
   add_line(out, "replay", data.is_replayable ? "can be replayed" : "no: " + data.why_not);
-  return out + table_text(view);
+  return fitted_lines(out) + table_text(view);
 }
 
 std::string cluster_json(const ClusterView& view) {

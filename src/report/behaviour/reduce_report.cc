@@ -107,7 +107,7 @@ std::string reduce_text(const ReduceView& view) {
     add_line(out, "remark",
              "no smaller than the trace that it was made from, which has all times: keep that one, "
              "or allow a larger error (--max-error)");
-  return out;
+  return fitted_lines(out);
 }
 
 std::string reduce_json(const ReduceView& view) {

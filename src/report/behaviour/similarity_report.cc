@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/table.h"
@@ -85,11 +86,13 @@ std::string groups_text(const RankGroups& all) {
 }  // namespace
 
 std::string similarity_text(const RankGroups& all, const HowToGroup& how) {
-  std::string out = fmt::format("{}: {}, {}, {} of ranks that compute alike ({})\n",
-                                text::printable(fmt::format("{}", fmt::join(all.traces, ", "))),
-                                text::counted_text(static_cast<uint64_t>(all.ranks), "rank"),
-                                text::counted_text(all.sequences.size(), "sequence"),
-                                text::counted_text(all.groups.size(), "group"), how_text(how));
+  std::string out =
+      text::paragraph(fmt::format("{}: {}, {}, {} of ranks that compute alike ({})\n",
+                                  text::printable(fmt::format("{}", fmt::join(all.traces, ", "))),
+                                  text::counted_text(static_cast<uint64_t>(all.ranks), "rank"),
+                                  text::counted_text(all.sequences.size(), "sequence"),
+                                  text::counted_text(all.groups.size(), "group"), how_text(how)),
+                      2);
   out += "\nSequences: ranks that call the same functions in the same order\n";
   out += sequences_text(all);
   out += "\nGroups; distances to the representative as a share of what a rank computes\n";

@@ -36,8 +36,7 @@ std::string time_numbers(const Measure& m) {
 
 // A noise that is larger than both values says nothing as a number.
 std::string noise_text(const Measure& m, bool is_within, std::string_view unit) {
-  if (is_within && m.noise > std::max(m.before, m.after))
-    return ", within the noise, which may be all of it";
+  if (is_within && m.noise > std::max(m.before, m.after)) return ", noise may be all of it";
   return fmt::format(", {} the noise of {}", is_within ? "within" : "past",
                      amount_text(m.noise, unit));
 }

@@ -16,6 +16,11 @@ namespace {
 constexpr size_t kBeforeTitle = 12;  // columns
 constexpr size_t kLeastPlace = 24;   // that a place gets, also where they are not there
 
+// A line of its own, `indent` columns from the left.
+std::string line_of(const std::string& text, size_t indent) {
+  return text::paragraph(std::string(indent, ' ') + text + "\n", indent + 2);
+}
+
 // A place that begins `before` columns from the left.
 std::string fitted(const std::string& place, size_t before) {
   const size_t columns = text::display().columns;
@@ -37,8 +42,8 @@ std::string section(const std::string& title, const std::vector<DiffFinding>& fi
     if (!f.where.empty())
       out += "  " + fitted(f.where, text::text_width(f.title) + kBeforeTitle + 2);
     out += "\n";
-    if (!f.numbers.empty()) out += "            " + f.numbers + "\n";
-    for (const std::string& detail : f.details) out += "            " + detail + "\n";
+    if (!f.numbers.empty()) out += line_of(f.numbers, kBeforeTitle);
+    for (const std::string& detail : f.details) out += line_of(detail, kBeforeTitle);
   };
   const size_t shown = top == 0 ? findings.size() : std::min(top, findings.size());
   for (size_t i = 0; i < shown; ++i) add(findings[i]);
@@ -60,8 +65,8 @@ std::string verdicts_text(const DiffView& view) {
 std::string diff_text(const DiffView& view) {
   DiffRows rows(view);
   std::string out = text::printable(view.before.name()) + " -> " +
-                    text::printable(view.after.name()) + "\n  " + rows.headline() + "\n";
-  for (const std::string& note : rows.notes()) out += "  " + note + "\n";
+                    text::printable(view.after.name()) + "\n" + line_of(rows.headline(), 2);
+  for (const std::string& note : rows.notes()) out += line_of(note, 2);
   text::Table table({"<", "before", "after", "<change"});
   for (const TotalRow& row : rows.totals())
     table.add({row.name, row.before, row.after, row.change});

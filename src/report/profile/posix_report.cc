@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/display.h"
 #include "text/numbers.h"
 #include "text/table.h"
 
@@ -59,11 +60,12 @@ Json posix_row_json(const PosixRow& row) {
 }  // namespace
 
 std::string posix_text(const PosixProfile& profile, size_t top) {
-  std::string out = fmt::format("POSIX and stdio calls of the program: {}\n", posix_line(profile));
+  std::string out = text::paragraph(
+      fmt::format("POSIX and stdio calls of the program: {}\n", posix_line(profile)), 2);
   if (profile.rows.empty()) return out;
   text::Table table({"<function", "calls", "errors", "bytes", "time", "mean", "longest", "ranks",
-                     "<calls of a rank", "<time of a rank"});
-  table.can_leave_out({"mean", "longest", "ranks"});
+                     "calls of a rank", "time of a rank"});
+  table.can_leave_out({"mean", "longest", "ranks", "calls of a rank", "errors"});
   const size_t shown = top == 0 ? profile.rows.size() : std::min(top, profile.rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const PosixRow& row = profile.rows[i];

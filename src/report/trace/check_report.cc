@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -13,7 +14,7 @@ std::string check_text(const CheckReport& report) {
   std::string out;
   for (const std::string& finding : report.findings)
     out += text::printable(report.path + ": " + finding) + "\n";
-  if (!out.empty()) return out;
+  if (!out.empty()) return text::paragraph(out, 2);
   if (report.against)
     out +=
         fmt::format("{}: times of {} within the bound, the worst at {:.0f} % of it\n",
@@ -22,10 +23,11 @@ std::string check_text(const CheckReport& report) {
   // Formats without a list of rules are read whole instead.
   const std::string rules =
       report.rules == 0 ? "" : fmt::format("{} rules of the format hold, ", report.rules);
-  return out + fmt::format("{}: OK, format {}, {}{} of {}, {}\n", text::printable(report.path),
-                           report.version, rules, text::counted_text(report.calls, "call"),
-                           text::counted_text(report.ranks, "rank"),
-                           report.complete ? "complete" : "incomplete");
+  out += fmt::format("{}: OK, format {}, {}{} of {}, {}\n", text::printable(report.path),
+                     report.version, rules, text::counted_text(report.calls, "call"),
+                     text::counted_text(report.ranks, "rank"),
+                     report.complete ? "complete" : "incomplete");
+  return text::paragraph(out, 2);
 }
 
 std::string check_json(const CheckReport& report) {

@@ -114,8 +114,7 @@ ordered_json groups_json(const Trace& trace) {
 }
 
 void add_known(std::string& out, std::string_view label, std::string_view value) {
-  constexpr int kWidth = 12;
-  if (!value.empty()) add_line(out, label, value, kWidth);
+  if (!value.empty()) add_line(out, label, value, kLongLabel);
 }
 
 // ", 4.25 a call"; empty where there is none.
@@ -314,9 +313,8 @@ std::string info_text(const Trace& trace) {
   out += clustering_text(trace);
   out += spawned_lines(trace);
   add_known(out, "complete", info.complete ? "yes" : "NO");
-  out += fmt::format("  {:<12} {}\n", "losses", losses_text(info));
-  constexpr size_t kValues = 15;  // where they begin
-  return text::paragraph(out, kValues) + "\n" + groups_text(trace);
+  out += fmt::format("  {:<{}} {}\n", "losses", kLongLabel, losses_text(info));
+  return fitted_lines(out, kLongLabel) + "\n" + groups_text(trace);
 }
 
 }  // namespace refrain::report

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/display.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/values.h"
@@ -48,7 +49,7 @@ std::string replays_text(const Trace& original, const Trace& again,
     if (comparison.allowed[i] > 0)
       out += "  " + std::to_string(comparison.allowed[i]) + " " +
              std::string(to_string(static_cast<analysis::Allowed>(i))) + " that may differ\n";
-  return out;
+  return text::paragraph(out, 2);
 }
 
 std::string replays_json(const Trace& original, const Trace& again,
