@@ -54,6 +54,13 @@ class Options(unittest.TestCase):
         for words in (("help", "help"), ("help", "--help"), ("help", "-h")):
             self.assertEqual(self.output(*words), self.output("--help"))
 
+    def test_options_that_go_together_or_not(self):
+        self.assertIn("--rank INT (not with --ranks)\n", self.output("convert", "--help"))
+        self.assertIn("--bytes (not with --rank, --thread, --format,", self.output("dump", "--help"))
+        self.assertIn("--plan TEXT (only with --times)  Ranks", self.output("simulate", "--help"))
+        for verb in VERBS:
+            self.assertNotRegex(self.output(verb, "--help"), "Excludes:|Needs:")
+
     def test_did_you_mean(self):
         self.refused("unknown verb 'proflie'; did you mean 'profile'? (see `refrain --help`)", "proflie", self.trace)
         self.refused("unknown verb 'sing' (see `refrain --help`)", "sing")

@@ -1,9 +1,11 @@
 #include "cli/options/command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "cli/options/usage_error.h"
 
@@ -22,6 +24,23 @@ void keep_lines(Formatter& formatter) {
 
 CLI::Validator validator_of(const ValueCheck& check) {
   return CLI::Validator(check.check, check.range);
+}
+
+// "--rank INT Excludes: --ranks" as "--rank INT (not with --ranks)".
+std::string in_words(std::string help, std::string_view label, std::string_view said) {
+  for (size_t at = help.find(label); at != std::string::npos; at = help.find(label, at)) {
+    size_t end = at + label.size();
+    std::string names;
+    while (help.compare(end, 2, " -") == 0) {
+      const size_t begin = end + 1;
+      end = std::min(help.find_first_of(" \n", begin), help.size());
+      names += (names.empty() ? "" : ", ") + help.substr(begin, end - begin);
+    }
+    const std::string words = "(" + std::string(said) + " " + names + ")";
+    if (!names.empty()) help.replace(at, end - at, words);
+    at += names.empty() ? label.size() : words.size();
+  }
+  return help;
 }
 
 // "text", "text or json", "text, json or csv".
@@ -131,7 +150,7 @@ base::Status Command::parse(const std::vector<std::string>& words, std::string& 
   } catch (const CLI::Success& success) {  // --help, --version
     std::ostringstream text;
     parser_->exit(success, text, text);
-    asked = text.str();
+    asked = in_words(in_words(text.str(), "Excludes:", "not with"), "Needs:", "only with");
   } catch (const CLI::ParseError& error) {
     return usage_error(*parser_, error, words);
   }
