@@ -53,15 +53,20 @@ class Feed:
                       "--interval", "200ms"]
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.output = tempfile.TemporaryFile("a+b")  # to which the feed appends while said() reads
+        self.process = subprocess.Popen(self.words, stdout=self.output, stderr=subprocess.STDOUT)
         return self
 
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.terminate()
-        said = self.process.communicate(timeout=60)[0].decode()
+        self.process.wait(timeout=60)
         if expectations.failures:
-            print("feed:", said)
+            print("feed:", self.said())
+
+    def said(self):
+        self.output.seek(0)
+        return self.output.read().decode()
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -157,6 +162,7 @@ def check_jobs(folder, jobs_dir, out):
                      "all is there again, and a rank is stuck")
         expect(seen and seen["dies.rfn"]["stuck"][0]["call"] == "MPI_Recv", "of the job that has gone on")
         kill_broker(service, port)
+        until(lambda: "sent from its begin" in feed.said(), "what the broker may have lost is sent again")
         publish(port, token, "refrain.%s.2" % run, b"y" * 100)
         marked = until(lambda: (lambda j: j if any(x["rank"] == 2 for x in j["forged.rfn"]["losses"]) else None)(
             service.jobs()), "a forged message marks its job")

@@ -38,6 +38,7 @@ struct Free {
   void operator()(jsCtx* p) const { jsCtx_Destroy(p); }
   void operator()(jsStreamInfo* p) const { jsStreamInfo_Destroy(p); }
   void operator()(jsMsgMetaData* p) const { jsMsgMetaData_Destroy(p); }
+  void operator()(natsStatistics* p) const { natsStatistics_Destroy(p); }
 };
 template <typename T>
 using Owned = std::unique_ptr<T, Free>;
@@ -154,6 +155,16 @@ class BrokerOutlet : public Outlet {
                                     static_cast<int>(bytes.size()), &how, nullptr);
     if (s == NATS_OK || is_last(subject, message)) return base::Done{};
     return failed("the broker does not take messages now", s);
+  }
+
+  uint64_t returns() const override {
+    natsStatistics* made = nullptr;
+    if (natsStatistics_Create(&made) != NATS_OK) return 0;
+    const Owned<natsStatistics> owned(made);
+    uint64_t in = 0, in_bytes = 0, out = 0, out_bytes = 0, reconnects = 0;
+    if (natsConnection_GetStats(connection_.get(), made) == NATS_OK)
+      (void)natsStatistics_GetCounts(made, &in, &in_bytes, &out, &out_bytes, &reconnects);
+    return reconnects;
   }
 
   std::optional<ClockNow> compare_clocks() override {

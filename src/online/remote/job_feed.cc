@@ -24,7 +24,10 @@ constexpr uint64_t kMostTraceBytes = uint64_t{1} << 30;
 }  // namespace
 
 JobFeed::JobFeed(std::string folder, Outlet& outlet)
-    : folder_(std::move(folder)), outlet_(outlet), incarnation_(realtime_ns()) {}
+    : folder_(std::move(folder)),
+      outlet_(outlet),
+      incarnation_(realtime_ns()),
+      returns_(outlet.returns()) {}
 
 JobFeed::~JobFeed() {
   if (lock_ >= 0) close(lock_);
@@ -38,25 +41,41 @@ base::Result<std::unique_ptr<JobFeed>> JobFeed::open(const std::string& folder, 
   return feed;
 }
 
+std::unique_ptr<JobFeed::Job> JobFeed::begun(ToldJob told) const {
+  auto job = std::make_unique<Job>();
+  job->spool = told.what->spool;
+  Subject subject{told.what->run, Subject::Of::kJob, 0};
+  job->of_job.subject = subject_text(subject);
+  subject.of = Subject::Of::kTrace;
+  job->of_trace.subject = subject_text(subject);
+  job->of_job.pending.emplace_back(MessageKind::kJob, spool::write_live_job(*told.what));
+  job->told = std::move(told);
+  return job;
+}
+
+// If the broker has come back. A clock that was set back meanwhile must not make it an older one.
+void JobFeed::begin_anew(std::vector<std::string>& lines) {
+  const uint64_t returns = outlet_.returns();
+  if (returns == returns_) return;
+  returns_ = returns;
+  incarnation_ = std::max(realtime_ns(), incarnation_ + 1);
+  size_t again = 0;
+  for (auto& [file, job] : jobs_) {
+    if (job == nullptr) continue;
+    job = begun(std::move(job->told));
+    ++again;
+  }
+  if (again > 0) lines.push_back("the broker was away: what runs is sent from its begin");
+}
+
 void JobFeed::find_jobs(std::vector<std::string>& lines) {
   std::vector<ToldJob> found;
   if (const base::Status read = find_told_jobs(folder_, jobs_, found); !read.ok())
     lines.push_back(read.error().to_string());
   for (ToldJob& told : found) {
     if (!told.what) lines.push_back(told.why);
-    std::unique_ptr<Job> job;
-    if (told.what) {
-      job = std::make_unique<Job>();
-      job->spool = told.what->spool;
-      Subject subject{told.what->run, Subject::Of::kJob, 0};
-      job->of_job.subject = subject_text(subject);
-      subject.of = Subject::Of::kTrace;
-      job->of_trace.subject = subject_text(subject);
-      job->of_job.pending.emplace_back(MessageKind::kJob, spool::write_live_job(*told.what));
-      job->told = std::move(told);
-    }
-    const std::string file = job != nullptr ? job->told.file : told.file;
-    jobs_.emplace(file, std::move(job));
+    const std::string file = told.file;
+    jobs_.emplace(file, told.what ? begun(std::move(told)) : nullptr);
   }
 }
 
@@ -169,6 +188,7 @@ base::Result<std::vector<std::string>> JobFeed::look() {
     if (const auto clock = outlet_.compare_clocks()) clock_ = *clock;
   }
   find_jobs(lines);
+  begin_anew(lines);
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job* const job = it->second.get();
     if (job == nullptr) {

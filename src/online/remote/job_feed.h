@@ -3,7 +3,9 @@
 //
 // A rank is looked at again when its messages have been taken, so nothing piles up here while
 // nobody takes them: the spools keep it. Whoever is killed begins again from the spools as a new
-// incarnation; a job's file in the folder goes when everything of it has been taken.
+// incarnation, and so do all jobs when the broker was away: one that was killed has not written the
+// last messages that it said it had stored. A job's file in the folder goes when everything of it
+// has been taken.
 //
 // Ownership: holds a lock on the folder, and the spools of living jobs open. Not thread safe.
 #pragma once
@@ -38,6 +40,8 @@ class Outlet {
   // Returns when it has been stored; the same message may be sent again after an error, and is
   // stored once.
   virtual base::Status publish(const std::string& subject, const Message& message) = 0;
+  // How often the broker was away so far, and came back.
+  virtual uint64_t returns() const = 0;
   // By the shortest of some round trips; nothing where nobody answers.
   virtual std::optional<ClockNow> compare_clocks() = 0;
 };
@@ -73,6 +77,8 @@ class JobFeed {
     bool any_died = false, is_trace_sent = false;
   };
   JobFeed(std::string folder, Outlet& outlet);
+  std::unique_ptr<Job> begun(ToldJob told) const;
+  void begin_anew(std::vector<std::string>& lines);
   void find_jobs(std::vector<std::string>& lines);
   void find_ranks(Job& job);
   void look_at(Job& job, Rank& rank);
@@ -84,7 +90,8 @@ class JobFeed {
 
   const std::string folder_;
   Outlet& outlet_;
-  const uint64_t incarnation_;
+  uint64_t incarnation_;
+  uint64_t returns_ = 0;  // of the broker, as they were when all was begun
   int lock_ = -1;
   std::map<std::string, std::unique_ptr<Job>> jobs_;  // by file; null: tells of none
   ClockNow clock_;
