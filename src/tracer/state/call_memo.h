@@ -145,8 +145,8 @@ class CallMemos {
     __builtin_prefetch(reinterpret_cast<const void*>(memo + alignof(CallMemo)));
     __builtin_prefetch(reinterpret_cast<const void*>(memo + 2 * alignof(CallMemo)));
   }
-  // By MemoIndex::hash(): one that may be of a call that looks like that; null: none is known.
   bool has_known() const { return !index_.empty(); }
+  // By MemoIndex::hash(): one that may be of a call that looks like that; null: none is known.
   CallMemo* known(uint64_t hash) const { return index_.find(hash); }
   void know(uint64_t hash, CallMemo& memo) { index_.put(hash, &memo, made_); }
   // Bytes that the next terminal may make it ask for at once; 0: none.
