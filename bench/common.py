@@ -63,6 +63,14 @@ def mpiexec(ranks, command, preload=(), environment=None, words=()):
     return run(prefix + list(command), {**MPICH_ENVIRONMENT, **(environment or {})})
 
 
+def callgrind_total(counts):
+    """Instructions, as a file that callgrind wrote says."""
+    for line in counts.read_text(encoding="utf-8").splitlines():
+        if line.startswith(("summary:", "totals:")):
+            return int(line.split()[1])
+    return fail(f"{counts} says no total")
+
+
 def record(ranks, trace, command, preload=(), environment=None):
     return mpiexec(ranks, [REFRAIN, "record", "-o", trace, "--", *command], preload, environment)
 

@@ -14,6 +14,7 @@ the program's first instruction and ends behind MPI_Finalize; where every call i
 several ranks, of which the one with the most work counts, and with the bytes of memory that one more
 signature takes: the most that was resident of a process, of the rank with the most. What a program costs
 is said twice as well: from the launcher's start to its end, and from MPI_Init to the end of MPI_Finalize.
+Python's frames are counted in a program of mpi4py (python_frames.py).
 Writes DIR/overhead_<part>.csv.
 """
 
@@ -26,6 +27,7 @@ import sys
 import time
 
 import common
+import python_frames
 
 # Loop of bench/programs/overhead.c -> nanoseconds and instructions that recording may add to a call.
 LOOPS = {
@@ -52,7 +54,7 @@ EMPTY = ("empty", [], 16, 20)  # ..., milliseconds that recording may add
 FINALIZE = ("halo2d", [100], 64, 100)  # ..., milliseconds that recording may add
 # Ranks, and instructions and bytes of memory that a new signature may take in all, on the rank with the most.
 SIGNATURES = [(1, 4000, 150), (4, 4000, 150)]
-PARTS = ("ns", "instructions", "signatures", "programs", "finalize")
+PARTS = ("ns", "instructions", "python", "signatures", "programs", "finalize")
 kCallgrindIterations = (2000, 6000)
 kSignatureCalls = (10_000, 50_000)
 kMemoryCalls = (100_000, 300_000)  # so many that pages and tables that double count for little
@@ -89,7 +91,7 @@ class Tool:
             environment["LD_PRELOAD"] = str(library)
         where = [] if whole else ["--collect-atstart=no", "--toggle-collect=measured_piece"]
         common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", *where, *command], environment)
-        return total_of(counts)
+        return common.callgrind_total(counts)
 
     def instructions_of_ranks(self, ranks, command, folder, shim):
         """Those of the whole process with the most of them."""
@@ -99,14 +101,7 @@ class Tool:
         environment = {**self.environment, "REFRAIN_OUTPUT": str(folder / "overhead.rfn")}
         valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.rank.%p", *command]
         common.mpiexec(ranks, valgrind, [shim] if library is None else [shim, library], environment)
-        return max(total_of(counts) for counts in folder.glob("callgrind.rank.*"))
-
-
-def total_of(counts):
-    for line in counts.read_text(encoding="utf-8").splitlines():
-        if line.startswith(("summary:", "totals:")):
-            return int(line.split()[1])
-    return common.fail(f"{counts} says no total")
+        return max(common.callgrind_total(counts) for counts in folder.glob("callgrind.rank.*"))
 
 
 def all_tools(libraries):
@@ -187,6 +182,15 @@ def cost_in_instructions(tools, _, folder):
             whole_rows.append([f"{loop}, whole process of {many * calls:.0f} calls", *added(wholes, None)])
     table("instructions a call", folder, "instructions", ["loop", *[tool.name for tool in tools], "target"],
           rows + whole_rows)
+
+
+def cost_of_python_frames(_tools, _arguments, folder):
+    rows = python_frames.rows(folder)
+    if rows is None:
+        print("\nPython's frames are not counted: that takes valgrind, and an mpi4py whose MPI has a recorder here")
+        return
+    table("instructions of the recorder a call of Python, of frames that did not change", folder, "python",
+          ["call", "without frames", "frames", "target"], rows)
 
 
 def most_resident(text):
@@ -289,8 +293,8 @@ def main():
             common.fail(f"there is no library {library}")
     folder = common.prepare(arguments.out)
     tools = all_tools(arguments.libraries)
-    for part, measure in zip(PARTS, (cost_in_ns, cost_in_instructions, cost_of_signatures, whole_programs,
-                                   finalize)):
+    for part, measure in zip(PARTS, (cost_in_ns, cost_in_instructions, cost_of_python_frames, cost_of_signatures,
+                                   whole_programs, finalize)):
         if arguments.only is None or part in arguments.only:
             measure(tools, arguments, folder)
     print(f"\nwritten: {folder}/overhead_*.csv")

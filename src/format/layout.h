@@ -10,7 +10,7 @@ namespace refrain::format {
 
 inline constexpr std::string_view kMagic{"\x89RFN\r\n\x1a\n", 8};
 inline constexpr uint8_t kMajor = 1;  // a reader refuses every other major
-inline constexpr uint8_t kMinor = 6;  // a reader accepts every minor of its major from kOldestMinor
+inline constexpr uint8_t kMinor = 7;  // a reader accepts every minor of its major from kOldestMinor
 
 inline constexpr uint8_t kOldestMinor = 1;  // 1.0 was never released, and is laid out differently
 
@@ -23,10 +23,11 @@ inline constexpr uint32_t kFileLengthOffset = 16;
 inline constexpr uint32_t kChecksumOffset = 28;
 // Features that a reader must know: totals with what recording cost each rank (totals.h); what 1.4
 // writes in fewer bytes: statistics of durations (stats/), requests, totals and loop counts; ranks
-// that stand for others (clusters.h).
-inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCompact = 2, kFeatureClusters = 4;
+// that stand for others (clusters.h); sections that are compressed as planes (codes/planes.h).
+inline constexpr uint16_t kFeatureSharedTotals = 1, kFeatureCompact = 2, kFeatureClusters = 4,
+                          kFeaturePlanes = 8;
 inline constexpr uint16_t kKnownMustUnderstand =
-    kFeatureSharedTotals | kFeatureCompact | kFeatureClusters;
+    kFeatureSharedTotals | kFeatureCompact | kFeatureClusters | kFeaturePlanes;
 inline constexpr uint8_t kStateComplete = 1;  // every rank's calls are here
 inline constexpr uint8_t kStateLosses = 2;    // the losses section is not empty
 
@@ -70,7 +71,7 @@ constexpr std::string_view to_string(SectionType type) {
   return i < kNames.size() ? kNames[i] : "unknown";
 }
 
-enum class Codec : uint8_t { kRaw = 0, kZstd = 1 };
+enum class Codec : uint8_t { kRaw = 0, kZstd = 1, kZstdPlanes = 2 };
 
 // Keys of Meta::text that are written as a number (index + 1); 0 announces a key in full.
 inline constexpr std::array<std::string_view, 8> kTextKeys = {

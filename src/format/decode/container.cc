@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "format/codes/checksum.h"
+#include "format/codes/planes.h"
 #include "format/decode/field_reader.h"
 #include "format/decode/section_readers.h"
 #include "format/limits.h"
@@ -68,6 +69,17 @@ bool checksum_matches(std::string_view bytes, const FileHeader& h) {
   return checksum32(covered) == h.checksum;
 }
 
+const char* how_stored(Codec codec) {
+  if (codec == Codec::kRaw) return "stored bytes, as they are";
+  return codec == Codec::kZstd ? "stored bytes, zstd; decompressed below"
+                               : "stored bytes, zstd of planes; decompressed and in order below";
+}
+
+bool is_known(Codec codec, const FileHeader& h) {
+  if (codec == Codec::kZstdPlanes) return (h.must_understand & kFeaturePlanes) != 0;
+  return codec == Codec::kRaw || codec == Codec::kZstd;
+}
+
 // Sections follow each other in the order of the table, without gaps: offsets are not stored, and
 // no two can overlap.
 void read_table(FieldReader& in, FileHeader& h) {
@@ -81,7 +93,7 @@ void read_table(FieldReader& in, FileHeader& h) {
     e.codec = static_cast<Codec>(in.u8("codec of section", i));
     // Positions are noted before each field, so that the message names the byte where the wrong
     // value begins.
-    if (in.ok() && e.codec != Codec::kRaw && e.codec != Codec::kZstd)
+    if (in.ok() && !is_known(e.codec, h))
       return in.fail(kRuleTableEntry, codec_at, "unknown codec");
     const size_t stored_at = in.position();
     e.stored_bytes = in.u32("stored bytes of section", i);
@@ -108,10 +120,12 @@ void read_table(FieldReader& in, FileHeader& h) {
 }
 
 // Exactly raw_bytes, or it is damaged. ZSTD_decompress() writes no byte beyond what it is given.
-bool decompress(std::string_view stored, uint64_t raw_bytes, std::string& raw) {
-  raw.resize(static_cast<size_t>(raw_bytes));
+bool decompress(std::string_view stored, const SectionEntry& e, std::string& raw) {
+  raw.resize(static_cast<size_t>(e.raw_bytes));
   const size_t n = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
-  return ZSTD_isError(n) == 0 && n == raw.size();
+  if (ZSTD_isError(n) != 0 || n != raw.size()) return false;
+  if (e.codec == Codec::kZstdPlanes) raw = out_of_planes(raw);
+  return true;
 }
 
 // Sections inside a bundle become sections of their own. Offsets of their fields count in the
@@ -270,19 +284,18 @@ Container open_container(std::string_view bytes, uint64_t file_bytes,
     if (e.type == SectionType::kTime) continue;
     RawSection s;
     s.entry = e;
-    s.in_raw = e.codec == Codec::kZstd;
+    s.in_raw = e.codec != Codec::kRaw;
     // Messages count bytes in the file where they can, and else in what was decompressed.
     s.base = s.in_raw ? 0 : e.offset;
     if (e.codec == Codec::kRaw) {
       s.raw = stored;
-    } else if (!decompress(stored, e.raw_bytes, s.raw)) {
+    } else if (!decompress(stored, e, s.raw)) {
       add(findings, kRuleDecompress, name, e.offset, "cannot be decompressed to its raw length");
       continue;
     }
     if (lines != nullptr)
-      lines->push_back(ByteLine{
-          name, e.offset, false, hex_of(stored), e.stored_bytes,
-          s.in_raw ? "stored bytes, zstd; decompressed below" : "stored bytes, as they are"});
+      lines->push_back(
+          ByteLine{name, e.offset, false, hex_of(stored), e.stored_bytes, how_stored(e.codec)});
     if (e.type == SectionType::kBundle) {
       unpack_bundle(std::move(s), all, findings, lines);
     } else {

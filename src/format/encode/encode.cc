@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "format/codes/checksum.h"
+#include "format/codes/planes.h"
 #include "format/content.h"
 #include "format/encode/section_writers.h"
 #include "format/encode/time_entry.h"
@@ -126,23 +127,33 @@ void fill_up(size_t raw_bytes, std::string& packed) {
   packed.append(zeros, '\0');
 }
 
+// Wide numbers in planes; empty where they compress worse, as those that repeat in long periods
+// may: a quick try of both says.
+std::string better_planes(std::string_view raw) {
+  std::string planes = in_planes(raw), packed;
+  const size_t n = compress(planes, kQuickLevel, packed);
+  return ZSTD_isError(n) == 0 && n < compress(raw, kQuickLevel, packed) ? planes : std::string();
+}
+
 Stored store(std::string raw, SectionType type) {
   // Coded bits are as short as they get.
   const bool is_coded =
       type == SectionType::kDurations || type == SectionType::kTotals || type == SectionType::kGaps;
   if (is_coded || (is_flat(type) && raw.size() < kCompressFrom))
     return {Codec::kRaw, std::move(raw)};
+  const std::string planes = type == SectionType::kNumbers ? better_planes(raw) : std::string();
+  const std::string_view ordered = planes.empty() ? raw : planes;
   std::string packed;
   const bool is_tried = !is_by_rank(type) && raw.size() >= kTryFrom;
-  size_t n = is_by_rank(type) || is_tried ? compress(raw, kQuickLevel, packed)
-                                          : compress_well(raw, packed);
+  size_t n = is_by_rank(type) || is_tried ? compress(ordered, kQuickLevel, packed)
+                                          : compress_well(ordered, packed);
   if (is_tried && ZSTD_isError(n) == 0 && n < raw.size() - raw.size() / 8 &&
-      !is_beyond_limit(raw.size(), n) && is_worth_the_best(raw))
-    n = compress_well(raw, packed);
+      !is_beyond_limit(raw.size(), n) && is_worth_the_best(ordered))
+    n = compress_well(ordered, packed);
   if (ZSTD_isError(n) != 0 || n + kMinSavedBytes > raw.size()) return {Codec::kRaw, std::move(raw)};
   packed.resize(n);
   if (is_beyond_limit(raw.size(), n)) fill_up(raw.size(), packed);
-  return {Codec::kZstd, std::move(packed)};
+  return {planes.empty() ? Codec::kZstd : Codec::kZstdPlanes, std::move(packed)};
 }
 
 // Moves the small sections into one bundle. It holds structure only, the same at any number of
@@ -165,9 +176,11 @@ std::vector<Section> bundle(std::vector<Section> sections) {
 std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   ByteWriter table;
   std::string body;
+  bool has_planes = false;
   for (Section& s : sections) {
     const uint64_t raw_bytes = s.raw.size();
     const Stored stored = store(std::move(s.raw), s.type);
+    has_planes = has_planes || stored.codec == Codec::kZstdPlanes;
     table.put_varint(static_cast<uint32_t>(s.type));
     table.put_u8(static_cast<uint8_t>(stored.codec));
     table.put_u32(static_cast<uint32_t>(stored.bytes.size()));
@@ -185,8 +198,9 @@ std::string assemble(const TraceData& trace, std::vector<Section> sections) {
   header.put_u8(kMajor);
   header.put_u8(kMinor);
   // Must understand; may ignore: nothing yet.
-  header.put_u16(
-      static_cast<uint16_t>(kFeatureCompact | (trace.clusters.empty() ? 0 : kFeatureClusters)));
+  header.put_u16(static_cast<uint16_t>(kFeatureCompact |
+                                       (trace.clusters.empty() ? 0 : kFeatureClusters) |
+                                       (has_planes ? kFeaturePlanes : 0)));
   header.put_u16(0);
   header.put_u8(static_cast<uint8_t>((trace.meta.complete ? kStateComplete : 0) |
                                      (trace.losses.empty() ? 0 : kStateLosses)));
