@@ -223,7 +223,7 @@ class Clusters(unittest.TestCase):
         with open(self.path("c.rfn"), "rb") as file:
             data = bytearray(file.read())
         self.assertEqual(data[10] & 4, 4)
-        data[10] |= 8  # what this reader is to a file of the next version
+        data[11] |= 0x40  # what this reader is to a file of a later version: a feature that it does not know
         with open(self.path("new.rfn"), "wb") as file:
             file.write(data)
         self.refused(UNSUPPORTED, "newer format", "info", self.path("new.rfn"))
