@@ -39,13 +39,14 @@ Sig& Sig::ints(const std::vector<int64_t>& values) {
 Sig& Sig::int_runs(const std::vector<int64_t>& values) {
   tag(FieldTag::kIntRuns).put_varint(values.size());
   for (size_t i = 0; i < values.size();) {
-    const int64_t step = i + 1 < values.size() ? values[i + 1] - values[i] : 0;
+    // Differences wrap, as the format's do.
+    const auto value = [&](size_t k) { return static_cast<uint64_t>(values[k]); };
+    const uint64_t step = i + 1 < values.size() ? value(i + 1) - value(i) : 0;
     size_t n = 1;
-    while (i + n < values.size() && values[i + n] == values[i] + step * static_cast<int64_t>(n))
-      ++n;
+    while (i + n < values.size() && value(i + n) == value(i) + step * n) ++n;
     out_.put_varint(n);
     out_.put_zigzag(values[i]);
-    out_.put_zigzag(n == 1 ? 0 : step);
+    out_.put_zigzag(n == 1 ? 0 : static_cast<int64_t>(step));
     i += n;
   }
   return *this;
