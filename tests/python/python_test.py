@@ -41,6 +41,11 @@ def as_dumped(value):
     return value
 
 
+def first_trace():
+    """Of a program whose ranks send messages to each other."""
+    return sorted(glob.glob(os.path.join(options.traces, "heat-*.rfn")))[0]
+
+
 class Package(unittest.TestCase):
     def each_trace(self):
         paths = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))
@@ -299,7 +304,7 @@ class Package(unittest.TestCase):
         self.assertIn(b"MPI_PROC_NULL 48 heat", done.stdout)
 
     def test_calls_outlive_their_trace(self):
-        path = sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]
+        path = first_trace()
         kept = list(refrain.open(path).calls(0))
         signature = kept[3].signature
         self.assertIs(signature, next(c for c in kept if c.signature.id == signature.id).signature)
@@ -316,7 +321,7 @@ class Package(unittest.TestCase):
                 with self.assertRaises(refrain.Error) as caught:
                     refrain.open(path)
                 self.assertEqual("refrain: %s\n" % caught.exception, command_line("info", path)[2])
-        trace = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0])
+        trace = refrain.open(first_trace())
         for ask in (lambda: trace.calls(99), lambda: trace.calls(-1), lambda: trace.calls(0, thread=7),
                     lambda: trace.grammar(0, 7), lambda: trace.matrix("no")):
             with self.assertRaises(refrain.Error):
@@ -362,14 +367,14 @@ class Package(unittest.TestCase):
                 trace.iterations(segments="no")
 
     def test_a_matrix_of_very_many_ranks_is_refused(self):
-        trace = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0])
+        trace = refrain.open(first_trace())
         with unittest.mock.patch.object(refrain, "_MOST_DENSE", trace.ranks - 1):
             with self.assertRaisesRegex(refrain.Error, "dense=False"):
                 trace.matrix()
             self.assertGreater(len(trace.matrix(dense=False)), 0)
 
     def test_tables(self):
-        table = refrain.open(sorted(glob.glob(os.path.join(options.traces, "*.rfn")))[0]).profile().functions
+        table = refrain.open(first_trace()).profile().functions
         self.assertEqual(table[0]["call"], table["call"][0])
         self.assertEqual(len(table[:2]), 2)
         self.assertEqual(len(list(table)), len(table))
