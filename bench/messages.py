@@ -37,10 +37,7 @@ def instructions(program, count, size, folder, logs):
         environment["REFRAIN_MESSAGES"] = "all"
     common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",
                 "--toggle-collect=measured_piece", program, count, size], environment)
-    for line in counts.read_text(encoding="utf-8").splitlines():
-        if line.startswith(("summary:", "totals:")):
-            return int(line.split()[1])
-    return common.fail(f"{counts} says no total")
+    return common.callgrind_total(counts)
 
 
 def of_an_iteration(program, size, folder, logs):

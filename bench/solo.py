@@ -72,10 +72,7 @@ def answering(program, words, trace, folder):
                    "REFRAIN_SOLO_RANK": "0"}
     common.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", "--collect-atstart=no",
                 "--toggle-collect=measured_piece", program, *words], environment)
-    for line in counts.read_text(encoding="utf-8").splitlines():
-        if line.startswith(("summary:", "totals:")):
-            return int(line.split()[1])
-    return common.fail(f"{counts} says no total")
+    return common.callgrind_total(counts)
 
 
 def of_an_iteration(program, name, size, folder):

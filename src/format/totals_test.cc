@@ -12,6 +12,7 @@
 #include "format/decode/decode.h"
 #include "format/encode/encode.h"
 #include "format/layout.h"
+#include "format/testing/sections.h"
 
 namespace refrain::format {
 namespace {
@@ -220,9 +221,7 @@ std::string with_totals(std::string bytes, size_t at, uint8_t value) {
                                                         : kHeaderBytes + header->table_bytes;
     put_u32(next - 4, checksum32(std::string_view(bytes).substr(e.offset, e.stored_bytes)));
   }
-  std::string covered = bytes.substr(0, kChecksumOffset);
-  covered += bytes.substr(kHeaderBytes, header->table_bytes);
-  put_u32(kChecksumOffset, checksum32(covered));
+  testing::renew_header_checksum(bytes, header->table_bytes);
   return bytes;
 }
 

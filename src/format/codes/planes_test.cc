@@ -76,15 +76,10 @@ TEST(Planes, OfNumbersAreSmallerAndReadBack) {
 
 TEST(Planes, AreNoneWhereTheHeaderHasNoBitForThem) {
   std::string bytes = *encode(irregular(200));
+  const auto header = read_header(bytes, "t");
+  ASSERT_TRUE(header.ok());
   bytes[10] = static_cast<char>(bytes[10] & ~kFeaturePlanes);
-  const auto sum = [&] {
-    const auto length =
-        static_cast<size_t>(static_cast<uint8_t>(bytes[24]) | static_cast<uint8_t>(bytes[25]) << 8);
-    base::ByteWriter out;
-    out.put_u32(checksum32(bytes.substr(0, kChecksumOffset) + bytes.substr(kHeaderBytes, length)));
-    return out.take();
-  }();
-  bytes.replace(kChecksumOffset, 4, sum);
+  testing::renew_header_checksum(bytes, header->table_bytes);
   const auto trace = decode(bytes, "t");
   ASSERT_FALSE(trace.ok());
   EXPECT_NE(trace.error().to_string().find("unknown codec"), std::string::npos)

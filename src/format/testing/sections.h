@@ -45,6 +45,13 @@ inline std::string wrap(const Sections& sections, uint8_t state = kStateComplete
   return file + body;
 }
 
+// Makes the checksum of header and section table right again, after a change to either.
+inline void renew_header_checksum(std::string& file, uint32_t table_bytes) {
+  base::ByteWriter sum;
+  sum.put_u32(checksum32(file.substr(0, kChecksumOffset) + file.substr(kHeaderBytes, table_bytes)));
+  file.replace(kChecksumOffset, sum.size(), sum.view());
+}
+
 // The sections of a trace that it has anything in, as bytes.
 inline Sections sections_of(const TraceData& trace) {
   Sections out;
