@@ -1,9 +1,10 @@
 // Planes of wide numbers: the first byte of every number, then the second of every number, then the
-// third. Numbers of three bytes that stand for ranks, tags and counts differ in their first byte
-// only, and compress by a tenth better, in half the time, when zeros stand beside zeros.
+// third. Ranks, tags and counts mostly differ in their first byte only. With first bytes beside
+// first bytes, and zeros beside zeros, they compress by a tenth better, in half the time.
 //
-// A number above three bytes moves those behind it by a byte or more: planes hold what is three
-// bytes apart, whatever it is, so any bytes can be put in planes and back.
+// A number that takes more than three bytes shifts those behind it, so that a plane may have first
+// and second bytes. It then compresses less well, and comes back all the same: what is in the bytes
+// does not matter.
 #pragma once
 
 #include <cstddef>

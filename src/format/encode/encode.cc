@@ -127,8 +127,8 @@ void fill_up(size_t raw_bytes, std::string& packed) {
   packed.append(zeros, '\0');
 }
 
-// Wide numbers in planes; empty where they compress worse, as those that repeat in long periods
-// may: a quick try of both says.
+// The numbers section in planes; empty if it compresses better as it is, which long repetitions
+// may. Both are compressed at the quick level to find out.
 std::string better_planes(std::string_view raw) {
   std::string planes = in_planes(raw), packed;
   const size_t n = compress(planes, kQuickLevel, packed);
